@@ -1,0 +1,388 @@
+"""Every command of the project: `make COMMAND`, or `python tools/make.py COMMAND` without make.
+
+It needs Python 3.11 or newer and nothing else; what a command needs is installed into `.venv`.
+"""
+
+import argparse
+import hashlib
+import http.server
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "ready"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+BUILD = ROOT / "_build"
+HTML = BUILD / "html"
+NOTEBOOKS = ROOT / "notebooks"
+OLDEST = (3, 11)
+
+# What would make a kernel or a test on this machine differ from one elsewhere.
+FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "PYTEST_ADDOPTS", "MPLBACKEND")
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in FOREIGN} | {"PYTHONUTF8": "1"}
+
+
+class Failed(Exception):
+    """Ends the program with this message and exit status 1."""
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+def run(*command, **options):
+    """Exit status of a command, run in the repository's root."""
+    return subprocess.run(
+        [str(part) for part in command], cwd=ROOT, env=ENVIRONMENT, check=False, **options
+    ).returncode
+
+
+def follow(command, on_line):
+    """Run a command, show `on_line` each line of its output; returns exit status and output."""
+    log = []
+    with subprocess.Popen(
+        [str(part) for part in command],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        for line in process.stdout:
+            log.append(re.sub(r"\x1b\[[\d;]*m", "", line.rstrip()))  # without colours
+            on_line(log[-1])
+    return process.returncode, log
+
+
+def duration(seconds):
+    """Seconds as a person says them.
+
+    >>> duration(9.94), duration(75)
+    ('9.9 s', '1 min 15 s')
+    """
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+# --- setting up -----------------------------------------------------------------------------
+
+
+def fingerprint():
+    """Changes when what has to be installed changes."""
+    parts = [sys.version, str(ROOT)]
+    for name in ("requirements.txt", "constraints.txt"):
+        parts.append((ROOT / name).read_text(encoding="utf-8"))
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    parts.append(project.split("[tool.ruff]")[0])  # settings of tools install nothing
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def is_ready():
+    return PYTHON.is_file() and STAMP.is_file() and STAMP.read_text() == fingerprint()
+
+
+def create_environment():
+    if importlib.util.find_spec("ensurepip"):
+        if run(sys.executable, "-m", "venv", VENV):
+            raise Failed("Python could not create a virtual environment; its message is above.")
+        return
+    # Debian ships Python without ensurepip; an installed pip can do its work.
+    if importlib.util.find_spec("venv") and importlib.util.find_spec("pip"):
+        if run(sys.executable, "-m", "venv", "--without-pip", VENV) == 0 and (
+            run(sys.executable, "-m", "pip", "--python", PYTHON, "install", "-q", "pip") == 0
+        ):
+            return
+    raise Failed(
+        f"{sys.executable} can't create virtual environments.\n"
+        "On Debian or Ubuntu: sudo apt install python3-venv. Elsewhere: install Python from "
+        "https://www.python.org."
+    )
+
+
+def set_up():
+    """Install the locked requirements into `.venv`, unless they are there already."""
+    if is_ready():
+        return
+    start = time.monotonic()
+    say(f"Setting up .venv with Python {sys.version.split()[0]}: once, a minute or two.")
+    remove(VENV)
+    create_environment()
+    found = 0
+
+    def progress(line):
+        nonlocal found
+        if line.startswith("Collecting "):
+            found += 1
+            if found % 25 == 0:
+                say(f"  {found} packages found")
+        elif line.startswith("Installing collected packages"):
+            say("  unpacking them")
+
+    install = (PYTHON, "-m", "pip", "install", "-r", "requirements.txt")
+    status, log = follow(install, progress)
+    if status:
+        remove(VENV)
+        say("\n".join(log[-15:]))
+        raise Failed(
+            "The packages could not be installed; pip's last lines are above.\n"
+            "Is there a network connection? Nothing was left half done: run the command again."
+        )
+    STAMP.write_text(fingerprint())
+    say(f"  set up in {duration(time.monotonic() - start)}")
+
+
+def remove(path):
+    """Delete a folder or file that a command has made."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+# --- commands -------------------------------------------------------------------------------
+
+
+def build_book():
+    """Build into a folder beside, and put it in place only when all of it is right."""
+    work = BUILD / "work"
+    remove(work)
+    remove(HTML)  # so that no older book looks like the result of a build that failed
+
+    def progress(line):
+        if executed := re.search(r"([\w.-]+)\.ipynb: Executed notebook in ([\d.]+)", line):
+            say(f"  {executed[1]} executed in {float(executed[2]):.1f} s")
+        elif re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line):
+            say("  " + line.replace(str(ROOT) + os.sep, ""))
+
+    build = (PYTHON, "-m", "jupyter_book", "build", ".", "--path-output", work)
+    status, log = follow((*build, "-W", "-n", "--keep-going"), progress)
+    if status:
+        for report in sorted((work / "_build" / "html" / "reports").rglob("*.log")):
+            say(f"\n--- {report.stem.removesuffix('.err')} ---")
+            say(report.read_text(encoding="utf-8").strip())
+        (BUILD / "book.log").write_text("\n".join(log), encoding="utf-8")
+        remove(work)
+        raise Failed(
+            "The book was not built: a page or a notebook is wrong (see above). "
+            "Complete output: _build/book.log"
+        )
+    shutil.move(work / "_build" / "html", HTML)
+    remove(work)
+
+
+def book():
+    """Execute every notebook, build the HTML pages and say where they are."""
+    set_up()
+    start = time.monotonic()
+    say("Building the book: every notebook is executed.")
+    build_book()
+    pages = sum(1 for page in HTML.rglob("*.html") if "_static" not in page.parts)
+    say(f"  {pages} pages in {duration(time.monotonic() - start)}")
+    say(f"The book is ready. Open it: {(HTML / 'index.html').as_uri()}  (or: make serve)")
+
+
+def count(report):
+    """Passed, failed and skipped tests of a pytest run, from its JUnit report."""
+    if not report.is_file():
+        return 0, 1, 0
+    passed = failed = skipped = 0
+    for case in ElementTree.parse(report).iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed += 1
+        elif case.find("skipped") is not None:
+            skipped += 1
+        else:
+            passed += 1
+    return passed, failed, skipped
+
+
+def pytest_step(name, *arguments):
+    report = BUILD / "reports" / f"{name}.xml"
+    remove(report)
+    status = run(PYTHON, "-m", "pytest", "-q", "--junitxml", report, *arguments)
+    passed, failed, skipped = count(report)
+    if status and not failed:  # no test found, or pytest itself went wrong
+        failed = 1
+    return passed, failed, skipped
+
+
+def command_step(*command):
+    failed = int(run(*command) != 0)
+    return 1 - failed, failed, 0
+
+
+def build_step():
+    try:
+        build_book()
+    except Failed as problem:
+        say(problem)
+        return 0, 1, 0
+    return 1, 0, 0
+
+
+def test():
+    """Run every check of the project, each named and timed, and sum them up."""
+    set_up()
+    begin = time.monotonic()
+    after_build = ("tests/test_site.py",)
+    steps = {
+        "lint": lambda: command_step(PYTHON, "-m", "ruff", "check", "."),
+        "format": lambda: command_step(PYTHON, "-m", "ruff", "format", "--check", "."),
+        "doctests": lambda: pytest_step("doctests", "--doctest-modules", "companion", "tools"),
+        "unit tests": lambda: pytest_step(
+            *("unit", "-n", "2", "--dist", "worksteal", "tests"),
+            *(f"--ignore={path}" for path in after_build),
+        ),
+        # cells of one notebook share a kernel, so a notebook may not be split over workers
+        "notebooks (nbval)": lambda: pytest_step(
+            *("nbval", "--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadfile"),
+            *("-p", "no:cacheprovider", "notebooks"),
+        ),
+        "book (strict build)": build_step,
+        "built pages": lambda: pytest_step("site", *after_build),
+    }
+    rows = []
+    for name, step in steps.items():
+        say(f"\n=== {name}")
+        start = time.monotonic()
+        rows.append((name, *step(), time.monotonic() - start))
+    passed, failed, skipped = (sum(row[i] for row in rows) for i in (1, 2, 3))
+    say(f"\n{'step':<22}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    for row in rows:
+        say("{:<22}{:>8}{:>8}{:>9}{:>9.1f}".format(*row))
+    say(f"{'all':<22}{passed:>8}{failed:>8}{skipped:>9}{time.monotonic() - begin:>9.1f}\n")
+    wrong = [row[0] for row in rows if row[2]]
+    say(f"Not right: {', '.join(wrong)}." if wrong else "Everything is right.")
+    say(f"{passed} passed, {failed} failed")
+    if wrong:
+        sys.exit(1)
+
+
+def lab():
+    """Open the notebooks in JupyterLab."""
+    set_up()
+    sys.exit(run(PYTHON, "-m", "jupyterlab", "--notebook-dir", NOTEBOOKS))
+
+
+def serve():
+    """Show the built book at http://localhost:8000, building it first if it isn't there."""
+    if not (HTML / "index.html").is_file():
+        book()
+
+    def handler(*arguments):
+        return http.server.SimpleHTTPRequestHandler(*arguments, directory=HTML)
+
+    for port in range(8000, 8020):
+        try:
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+        except OSError:
+            continue
+        say(f"The book is at http://localhost:{port}/ until you press Ctrl-C.")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            say()
+        return
+    raise Failed("No free port between 8000 and 8019.")
+
+
+def notebooks():
+    """Execute every notebook and store its outputs in the one form that the tests compare."""
+    set_up()
+    sys.exit(run(PYTHON, "tools/notebooks.py", *sorted(NOTEBOOKS.glob("*.ipynb"))))
+
+
+def lock():
+    """Renew constraints.txt from requirements.txt (needs a network)."""
+    requirements = [
+        line.split("#")[0].strip()
+        for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    ]
+    direct = "\n".join(line for line in requirements if re.match(r"\w", line))
+    with tempfile.TemporaryDirectory() as folder:
+        python = Path(folder, PYTHON.relative_to(VENV))
+        if run(sys.executable, "-m", "venv", folder) or run(
+            python, "-m", "pip", "install", "-q", "uv"
+        ):
+            raise Failed("uv, which makes the lock, could not be installed; see above.")
+        # "fewest": one version of each package for all Pythons, so that outputs agree
+        options = "--universal --python-version 3.11 --fork-strategy fewest".split()
+        options += "--no-annotate --no-header --upgrade --quiet".split()
+        locked = Path(folder, "locked.txt")
+        if run(
+            *(python, "-m", "uv", "pip", "compile", "-", *options, "--output-file", locked),
+            input=direct.encode(),
+            stdout=subprocess.DEVNULL,
+        ):
+            raise Failed("No set of versions fits requirements.txt; see above.")
+        target = ROOT / "constraints.txt"
+        head = [t for t in target.read_text(encoding="utf-8").splitlines() if t.startswith("#")]
+        target.write_text("\n".join(head) + "\n" + locked.read_text(), encoding="utf-8")
+    say("constraints.txt is renewed. Run make test, then commit it with requirements.txt.")
+
+
+def clean():
+    """Delete everything that these commands have made, `.venv` included."""
+    made = [BUILD, VENV, *ROOT.glob("*.egg-info")]
+    made += [ROOT / name for name in (".pytest_cache", ".ruff_cache", ".hypothesis")]
+    for folder in ("companion", "tests", "tools", "book", "notebooks"):
+        made += (ROOT / folder).rglob("__pycache__")
+        made += (ROOT / folder).rglob(".ipynb_checkpoints")
+    for path in made:
+        remove(path)
+    say("Clean: everything that was made is gone.")
+
+
+COMMANDS = {c.__name__: c for c in (book, test, lab, serve, notebooks, lock, clean)}
+
+
+def help_text():
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(
+        f"  make {name:<{width}}  {command.__doc__.splitlines()[0]}"
+        for name, command in COMMANDS.items()
+    )
+    return (
+        f"{commands}\n\nEach one first installs what it needs into .venv. "
+        "Without make: python tools/make.py COMMAND (Windows: py tools\\make.py COMMAND)."
+    )
+
+
+def main():
+    if sys.version_info < OLDEST:
+        raise Failed(
+            "This project needs Python {}.{} or newer; {} is {}.".format(
+                *OLDEST, sys.executable, sys.version.split()[0]
+            )
+        )
+    parser = argparse.ArgumentParser(
+        usage="make COMMAND",
+        description=help_text(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=[*COMMANDS, "help"], help=argparse.SUPPRESS)
+    command = parser.parse_args().command
+    if command == "help":
+        say(help_text())
+    else:
+        COMMANDS[command]()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as problem:
+        sys.exit(f"\n{problem}")
+    except KeyboardInterrupt:
+        sys.exit("\nStopped.")
