@@ -162,15 +162,16 @@ def build_book():
     def progress(line):
         if executed := re.search(r"([\w.-]+)\.ipynb: Executed notebook in ([\d.]+)", line):
             say(f"  {executed[1]} executed in {float(executed[2]):.1f} s")
-        elif re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line):
+        elif re.search(r"(?:^|: )(WARNING|ERROR|CRITICAL): ", line):
             say("  " + line.replace(str(ROOT) + os.sep, ""))
 
-    build = (PYTHON, "-m", "jupyter_book", "build", ".", "--path-output", work)
+    build = (PYTHON.with_name("jupyter-book"), "build", ".", "--path-output", work)
     status, log = follow((*build, "-W", "-n", "--keep-going"), progress)
     if status:
         for report in sorted((work / "_build" / "html" / "reports").rglob("*.log")):
             say(f"\n--- {report.stem.removesuffix('.err')} ---")
             say(report.read_text(encoding="utf-8").strip())
+        BUILD.mkdir(exist_ok=True)
         (BUILD / "book.log").write_text("\n".join(log), encoding="utf-8")
         remove(work)
         raise Failed(
