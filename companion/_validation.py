@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 # nan and inf in the input travel to the output without a warning, in their own row only.
-SILENT = {"over": "ignore", "under": "ignore", "invalid": "ignore"}
+SILENT = {"all": "ignore"}
 
 
 def as_floats(**arrays):
@@ -26,11 +26,6 @@ def as_floats(**arrays):
 
 def as_float(value, name):
     """Return `value` as a float16, float32 or float64 array; never modifies it."""
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} must be a plain array: its own mask would be ignored here. "
-            f"Pass {name}.data, and a boolean attention mask (True = may attend) beside it"
-        )
     array = as_array(value, name)
     if array.dtype.kind in "iub":
         return array.astype(np.float64)
@@ -44,6 +39,11 @@ def as_float(value, name):
 
 def as_array(value, name):
     """Return `value` as an array; rows of unequal length are an error with a clear message."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} must be a plain array: its own mask would be ignored here. "
+            f"Pass {name}.data, and a boolean attention mask (True = may attend) beside it"
+        )
     try:
         return np.asarray(value)
     except ValueError:
@@ -122,12 +122,10 @@ def need_axis(axis, array, name):
 
 def need_number(value, name, dtype=np.float64, positive=False):
     """Return `value` as a Python float that is finite, and not lost, in `dtype`."""
-    try:
-        if np.ndim(value) != 0:
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be one number; got {value!r}") from None
+    array = as_array(value, name)
+    if array.ndim != 0 or array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be one number; got {value!r}")
+    number = float(array)
     with np.errstate(all="ignore"):
         held = float(np.dtype(dtype).type(number))
     if not math.isfinite(held) or (positive and held <= 0):

@@ -65,7 +65,7 @@ def cosine_similarity(a, b):
     -------
     float or ndarray, shape (...)
         Between -1 (opposite) and 1 (same direction); 0 for perpendicular vectors.
-        A vector of zeros has no direction: its cosine is nan.
+        A vector of zeros, or of no entries, has no direction: its cosine is nan.
 
     Raises
     ------
@@ -76,8 +76,8 @@ def cosine_similarity(a, b):
 
     Notes
     -----
-    Each vector is divided by its length first, so neither huge nor tiny vectors overflow or
-    vanish. The result is clipped to [-1, 1], so that ``np.arccos`` accepts it.
+    Each vector is divided by its largest entry first, so that neither huge nor tiny vectors
+    overflow or vanish in the squares. The result is clipped to [-1, 1], so that ``np.arccos`` accepts it.
 
     Examples
     --------
@@ -87,7 +87,9 @@ def cosine_similarity(a, b):
     0.96
     """
     (a, b), dtype = check.as_floats(a=a, b=b)
-    cosine = dot(_unit(a, "a"), _unit(b, "b"))
+    a, b = _in_range(a, "a"), _in_range(b, "b")
+
+    cosine = dot(a, b) / (np.sqrt(dot(a, a)) * np.sqrt(dot(b, b)))  # (...)
     return np.clip(cosine, -1, 1).astype(dtype, copy=False)  # (...)
 
 
@@ -135,9 +137,7 @@ def alignment_matrix(A, B):
     return (A @ B.mT).astype(dtype, copy=False)  # (..., n, m)
 
 
-@np.errstate(**check.SILENT, divide="ignore")
-def _unit(a, name):
-    """Return `a` with length 1; dividing by the largest entry first keeps the squares in range."""
+def _in_range(a, name):
+    """Return `a` divided by its largest entry, which has the same direction."""
     check.need_axes(a, name, "(d,)")
-    a = a / np.abs(a).max(axis=-1, keepdims=True, initial=0)
-    return a / np.sqrt((a * a).sum(axis=-1, keepdims=True))  # (..., d)
+    return a / np.abs(a).max(axis=-1, keepdims=True, initial=0)  # (..., d)

@@ -146,11 +146,9 @@ def masked_softmax(scores, mask=None):
     >>> print(masked_softmax([[1, 2]], [[False, False]]))
     [[0. 0.]]
     """
-    if mask is None:
-        return softmax(scores)
     (scores,), dtype = check.as_floats(scores=scores)
     check.need_axes(scores, "scores", "(n_keys,)")
-    mask = check.need_mask(mask, scores.shape)
+    mask = check.need_mask(True if mask is None else mask, scores.shape)
 
     weights = softmax(np.where(mask, scores, -np.inf))  # (..., n_queries, n_keys)
     weights = np.where(mask, weights, 0)  # a row without any True came out as nan

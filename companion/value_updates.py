@@ -196,7 +196,7 @@ def residual_update(E, delta_E):
     [[11. 22.]]
     """
     (E, delta_E), dtype = check.as_floats(E=E, delta_E=delta_E)
-    check.need_shape(delta_E, "delta_E", E.shape, "as E")
+    check.need_shape(delta_E, "delta_E", E.shape, "E.shape")
 
     return (E + delta_E).astype(dtype, copy=False)  # (..., n, d_model)
 
