@@ -134,9 +134,12 @@ def set_up():
     if status:
         remove(VENV)
         say("\n".join(log[-15:]))
+        reason = "pip's last lines are above"
+        if re.search(r"connection|No matching distribution|name resolution", "\n".join(log)):
+            reason += "; is there a network connection?"
         raise Failed(
-            "The packages could not be installed; pip's last lines are above.\n"
-            "Is there a network connection? Nothing was left half done: run the command again."
+            f"The packages could not be installed: {reason}\n"
+            "Nothing was left half done: run the command again."
         )
     STAMP.write_text(fingerprint())
     say(f"  set up in {duration(time.monotonic() - start)}")
@@ -235,12 +238,13 @@ def build_step():
 def test():
     """Run every check of the project, each named and timed, and sum them up."""
     set_up()
-    begin = time.monotonic()
     after_build = ("tests/test_site.py",)
     steps = {
         "lint": lambda: command_step(PYTHON, "-m", "ruff", "check", "."),
         "format": lambda: command_step(PYTHON, "-m", "ruff", "format", "--check", "."),
-        "doctests": lambda: pytest_step("doctests", "--doctest-modules", "companion", "tools"),
+        "doctests": lambda: pytest_step(
+            "doctests", "--doctest-modules", "companion", "tools", "book/_ext"
+        ),
         "unit tests": lambda: pytest_step(
             *("unit", "-n", "2", "--dist", "worksteal", "tests"),
             *(f"--ignore={path}" for path in after_build),
@@ -258,16 +262,19 @@ def test():
         say(f"\n=== {name}")
         start = time.monotonic()
         rows.append((name, *step(), time.monotonic() - start))
-    passed, failed, skipped = (sum(row[i] for row in rows) for i in (1, 2, 3))
-    say(f"\n{'step':<22}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
-    for row in rows:
-        say("{:<22}{:>8}{:>8}{:>9}{:>9.1f}".format(*row))
-    say(f"{'all':<22}{passed:>8}{failed:>8}{skipped:>9}{time.monotonic() - begin:>9.1f}\n")
-    wrong = [row[0] for row in rows if row[2]]
-    say(f"Not right: {', '.join(wrong)}." if wrong else "Everything is right.")
-    say(f"{passed} passed, {failed} failed")
-    if wrong:
+    say(summary(rows))
+    if any(failed for _, _, failed, _, _ in rows):
         sys.exit(1)
+
+
+def summary(rows):
+    """Table of the steps (name, passed, failed, skipped, seconds) and what they add up to."""
+    total = ("all", *(sum(row[i] for row in rows) for i in (1, 2, 3, 4)))
+    lines = ["", f"{'step':<22}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
+    lines += ["{:<22}{:>8}{:>8}{:>9}{:>9.1f}".format(*row) for row in (*rows, total)]
+    wrong = ", ".join(row[0] for row in rows if row[2])
+    lines += ["", f"Not right: {wrong}." if wrong else "Everything is right."]
+    return "\n".join((*lines, f"{total[1]} passed, {total[2]} failed"))
 
 
 def lab():

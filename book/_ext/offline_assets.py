@@ -1,4 +1,8 @@
-"""MathJax from the installed package instead of from another host, on pages with formulas only."""
+"""A book that asks no other host for anything, and no file that a page doesn't use.
+
+MathJax comes from an installed package, and only to pages with formulas. Jupyter Book's live
+code (Thebe) would fetch its parts from elsewhere; the book doesn't offer it, so its files go.
+"""
 
 import importlib.metadata
 import shutil
@@ -8,7 +12,7 @@ from docutils import nodes
 
 # Of the package's 24 MB, what a page can ask for: the script, its fonts, and the TeX
 # extensions that it loads on demand (\boldsymbol, \color, ...).
-PARTS = (
+MATHJAX = (
     "static/mathjax/tex-chtml.js",
     "static/mathjax/output/chtml/fonts/woff-v2/",
     "static/mathjax/input/tex/extensions/",
@@ -21,7 +25,7 @@ def copy_mathjax(app):
     folder = Path(app.doctreedir).parent / "mathjax"
     for file in importlib.metadata.files("sphinx-mathjax-offline"):
         path = file.as_posix()
-        if any(part in path for part in PARTS):
+        if any(part in path for part in MATHJAX):
             target = folder / path.split("static/", 1)[1]
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file.locate(), target)
@@ -29,20 +33,27 @@ def copy_mathjax(app):
     app.config.mathjax_path = "mathjax/tex-chtml.js"
 
 
-def is_mathjax(script):
-    body = getattr(script, "attributes", {}).get("body") or ""
-    return "mathjax" in str(getattr(script, "filename", script)) or "window.MathJax" in body
+def mentions(file, names):
+    """Whether a script or style sheet, given by its address or its text, is one of `names`."""
+    text = f"{getattr(file, 'filename', file)} {getattr(file, 'attributes', {}).get('body')}"
+    return any(name in text.lower() for name in names)
 
 
-def drop_unused_scripts(app, pagename, templatename, context, doctree):
-    """Sphinx loads MathJax on the parents of a page with formulas as well."""
-    if doctree is None or not any(
+def has_formula(doctree):
+    return doctree is not None and any(
         doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block))
-    ):
-        context["script_files"][:] = [s for s in context["script_files"] if not is_mathjax(s)]
+    )
+
+
+def drop_unused(app, pagename, templatename, context, doctree):
+    unused = ["thebe"]
+    if not has_formula(doctree):  # Sphinx would load it on the parents of such a page too
+        unused.append("mathjax")
+    for kind in ("script_files", "css_files"):
+        context[kind][:] = [file for file in context[kind] if not mentions(file, unused)]
 
 
 def setup(app):
     app.connect("builder-inited", copy_mathjax)
-    app.connect("html-page-context", drop_unused_scripts, priority=900)
+    app.connect("html-page-context", drop_unused, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,176 @@
+"""The built pages: complete, correct in their links, and independent of every other host.
+
+`make test` builds the book before it runs these.
+"""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import repository_links
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).parent.parent
+SITE = ROOT / "_build" / "html"
+DOCUMENTS = re.findall(r"^\s*(?:- file|root): (\S+)$", (ROOT / "_toc.yml").read_text(), re.M)
+EXTRA = ["genindex", "search", "py-modindex"]
+
+each_document = pytest.mark.parametrize("name", DOCUMENTS)
+each_page = pytest.mark.parametrize("name", DOCUMENTS + EXTRA)
+
+
+@cache
+def page(name):
+    path = SITE / f"{name}.html"
+    assert path.is_file(), f"{path.relative_to(ROOT)} is missing: run make book"
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def article(name):
+    return page(name).find("article", class_="bd-article")
+
+
+@cache
+def anchors(path):
+    soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    return {tag["id"] for tag in soup.find_all(id=True)}
+
+
+def requests_of(soup):
+    """Addresses of everything that a browser fetches to show the page."""
+    for tag in soup.find_all(["script", "img", "iframe", "source", "video", "audio", "embed"]):
+        if tag.get("src"):
+            yield tag["src"]
+    for tag in soup.find_all("link", href=True):
+        if {"stylesheet", "preload", "icon", "preconnect", "modulepreload"} & set(tag["rel"]):
+            yield tag["href"]
+    for tag in soup.find_all("object", data=True):
+        yield tag["data"]
+    for tag in soup.find_all("style"):
+        yield from style_requests(tag.text)
+
+
+def style_requests(text):
+    for match in re.finditer(r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)", text):
+        yield match[1] or match[2]
+
+
+def is_elsewhere(address):
+    parts = urlsplit(address)
+    return bool(parts.netloc) or parts.scheme in ("http", "https")
+
+
+def test_every_notebook_and_page_is_in_the_table_of_contents():
+    sources = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("book/*.md")]
+    names = {path.relative_to(ROOT).with_suffix("").as_posix() for path in sources}
+    assert names == set(DOCUMENTS)
+
+
+def test_the_front_door_leads_to_the_first_page():
+    front = BeautifulSoup((SITE / "index.html").read_text(encoding="utf-8"), "html.parser")
+    assert front.find("meta")["content"] == f"0; url={DOCUMENTS[0]}.html"
+
+
+@each_document
+def test_a_page_has_one_title_and_headings_in_order(name):
+    levels = [int(tag.name[1]) for tag in article(name).find_all(re.compile(r"^h[1-6]$"))]
+    assert levels[0] == 1 and levels.count(1) == 1
+    for higher, lower in zip(levels, levels[1:], strict=False):
+        assert lower <= higher + 1, levels
+
+
+@each_document
+def test_every_image_has_a_text_that_says_what_it_shows(name):
+    for image in article(name).find_all("img"):
+        alt = image.get("alt", "")
+        assert len(alt) >= 20 and " " in alt, f"{image.get('src')}: {alt!r}"
+        assert not re.search(r"\.(png|svg)$", alt)
+
+
+@each_page
+def test_a_page_asks_no_other_host(name):
+    assert [a for a in requests_of(page(name)) if is_elsewhere(a)] == []
+
+
+def test_style_sheets_ask_no_other_host():
+    sheets = sorted(SITE.rglob("*.css"))
+    assert sheets
+    for sheet in sheets:
+        for address in style_requests(sheet.read_text(encoding="utf-8")):
+            assert not is_elsewhere(address), f"{sheet.name}: {address}"
+
+
+@each_page
+def test_everything_a_page_fetches_is_there(name):
+    folder = (SITE / f"{name}.html").parent
+    for address in requests_of(page(name)):
+        path = urlsplit(address).path
+        if path and not address.startswith("data:"):
+            assert (folder / unquote(path)).is_file(), address
+
+
+@each_page
+def test_internal_links_and_their_anchors_resolve(name):
+    here = SITE / f"{name}.html"
+    for tag in page(name).find_all("a", href=True):
+        parts = urlsplit(tag["href"])
+        if parts.scheme or parts.netloc or tag["href"] == "#":
+            continue
+        target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
+        assert target.is_file(), tag["href"]
+        assert target.is_relative_to(SITE.resolve()), tag["href"]
+        if parts.fragment and target.suffix == ".html":
+            assert unquote(parts.fragment) in anchors(target), tag["href"]
+
+
+@each_document
+def test_no_source_text_is_left_in_a_page(name):
+    text = BeautifulSoup(str(article(name)), "html.parser")
+    for tag in text.find_all(["pre", "code", "script"]) + text.find_all(class_="math"):
+        tag.decompose()
+    assert text.find(class_="problematic") is None
+    assert text.find(class_="system-message") is None
+    for raw in ("$$", ":::", "```", r"\begin{", "{figure}", "{exercise", "{cite}", "**", "]("):
+        assert raw not in text.get_text(), raw
+    assert not re.search(r"\$[^\s$][^$\n]*\$", text.get_text())
+
+
+@each_page
+def test_only_pages_with_formulas_load_mathjax(name):
+    scripts = [tag["src"] for tag in page(name).find_all("script", src=True)]
+    has_formulas = page(name).find(class_="math") is not None
+    assert any("mathjax" in address for address in scripts) == has_formulas
+
+
+def test_the_search_index_holds_every_page():
+    text = (SITE / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\)", text, re.S)[1])
+    assert set(index["docnames"]) == set(DOCUMENTS)
+
+
+def test_search_needs_no_server():
+    # a page opened from a folder can run scripts, but not fetch data
+    scripts = [tag["src"] for tag in page("search").find_all("script", src=True)]
+    assert any(address.split("?")[0] == "searchindex.js" for address in scripts)
+
+
+@pytest.mark.parametrize("name", [d for d in DOCUMENTS if d.startswith("notebooks/")])
+def test_a_chapter_can_be_downloaded_as_a_notebook(name):
+    button = page(name).find("a", class_="btn-download-source-button")
+    target = (SITE / f"{name}.html").parent / button["href"]
+    assert target.read_bytes() == (ROOT / f"{name}.ipynb").read_bytes()
+
+
+@each_document
+def test_buttons_to_the_repository_are_there_only_with_a_repository(name):
+    address = repository_links.theme_options(ROOT).get("repository_url")
+    text = str(page(name))
+    if address is None:
+        assert "mybinder.org" not in text
+        assert "source-repository-button" not in text
+    else:
+        assert f'href="{address}"' in text
+        assert ("mybinder.org" in text) == name.startswith("notebooks/")
