@@ -62,7 +62,7 @@ def distribution(values, labels, ax=None, names=None, numbers=None):
 
     width = 0.8 / len(rows)
     room = size_in_inches(ax)[0] / len(labels)
-    crowded = width * room < 3.5 * LETTER  # numbers would touch each other
+    crowded = (width * room if several else room) < 3.5 * LETTER  # numbers would touch
     for i, (row, name) in enumerate(zip(rows, names, strict=True)):
         bars = ax.bar(
             np.arange(len(row)) + (i - (len(rows) - 1) / 2) * width,

@@ -8,6 +8,7 @@ from companion.plotting._common import number_text
 
 WEIGHT_MAP = "Blues"
 SCORE_MAP = "RdBu_r"
+HIDDEN = "0.93"  # grey under the hatch of a cell that may not be attended to
 
 
 def draw_cells(ax, values, hidden, limits, colour_map):
@@ -23,7 +24,7 @@ def draw_cells(ax, values, hidden, limits, colour_map):
     if squares:
         ax.add_collection(
             PatchCollection(
-                squares, facecolor="0.93", edgecolor="0.6", hatch="////", linewidth=0, zorder=1
+                squares, facecolor=HIDDEN, edgecolor="0.6", hatch="////", linewidth=0, zorder=1
             ),
             autolim=False,
         )

@@ -46,13 +46,13 @@ def figure(width=WIDTH, height=3.2, rows=1, columns=1):
     )
 
 
-def set_ticks(axis, labels, room, rotation=45):
+def set_ticks(axis, labels, room):
     """Put one tick at each cell; turn labels of the x-axis that are wider than their cell."""
-    size = float(np.clip(66 * room, 4, 10))  # 72 points an inch, less some space between lines
+    size = float(np.clip(66 * room, 3, 10))  # 72 points an inch, less some space between lines
     axis.set_ticks(np.arange(len(labels)), labels, fontsize=size)
     if axis.axis_name == "x" and LETTER * longest(labels) > 0.95 * room:
-        anchor = {"ha": "right", "rotation_mode": "anchor"} if rotation != 90 else {}
-        plt.setp(axis.get_ticklabels(), rotation=rotation, **anchor)
+        slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        plt.setp(axis.get_ticklabels(), **slanted if room > 0.22 else {"rotation": 90})
 
 
 def size_in_inches(ax):

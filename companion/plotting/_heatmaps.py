@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from companion._validation import need_count, need_mask, need_number
-from companion.plotting._cells import SCORE_MAP, WEIGHT_MAP, draw_cells, write_numbers
+from companion.plotting._cells import HIDDEN, SCORE_MAP, WEIGHT_MAP, draw_cells, write_numbers
 from companion.plotting._common import (
     DPI,
     LETTER,
@@ -76,7 +76,8 @@ def score_heatmap(scores, queries, keys, ax=None, mask=None, limit=None, digits=
     )
     if not image.colorbar:
         for i, j in np.argwhere(minus_infinity):
-            ax.text(j, i, "−∞", ha="center", va="center", fontweight="bold")
+            box = {"facecolor": HIDDEN, "edgecolor": "none", "pad": 1.5}
+            ax.text(j, i, "−∞", ha="center", va="center", bbox=box)
     return ax
 
 
@@ -180,7 +181,7 @@ def heads(weights, queries, keys, names=None, columns=3, mask=None):
     for h, ax in enumerate(axes):
         image = draw_cells(ax, weights[h], hidden[h], (0.0, 1.0), WEIGHT_MAP)
         set_ticks(ax.yaxis, queries if h % columns == 0 else [""] * n_queries, cell)
-        set_ticks(ax.xaxis, keys if h >= (rows - 1) * columns else [""] * n_keys, cell, rotation=90)
+        set_ticks(ax.xaxis, keys if h >= (rows - 1) * columns else [""] * n_keys, cell)
         ax.set_title(names[h], fontsize=10)
     fig.supxlabel("key (token)", fontsize=10)
     fig.supylabel("query (token)", fontsize=10)

@@ -103,10 +103,10 @@ def _draw_angle(ax, a, b):
 
 
 def _pair(name, pair, vectors):
-    first, second = pair
-    if not (0 <= first < len(vectors) and 0 <= second < len(vectors)):
+    pair = tuple(pair)
+    if len(pair) != 2 or not all(0 <= i < len(vectors) for i in pair):
         raise ValueError(f"{name} must be two positions from 0 to {len(vectors) - 1}; got {pair}")
-    needed = [second] if name == "projection" else [first, second]
-    if not vectors[needed].any(axis=1).all():
+    needed = pair[1:] if name == "projection" else pair
+    if not vectors[list(needed)].any(axis=1).all():
         raise ValueError(f"{name} needs vectors with a direction; got a zero vector in {pair}")
-    return first, second
+    return pair
