@@ -6,12 +6,14 @@
 import json
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-import repository_links
 from bs4 import BeautifulSoup
+
+import repository_links
 
 ROOT = Path(__file__).parent.parent
 SITE = ROOT / "_build" / "html"
@@ -78,7 +80,7 @@ def test_the_front_door_leads_to_the_first_page():
 def test_a_page_has_one_title_and_headings_in_order(name):
     levels = [int(tag.name[1]) for tag in article(name).find_all(re.compile(r"^h[1-6]$"))]
     assert levels[0] == 1 and levels.count(1) == 1
-    for higher, lower in zip(levels, levels[1:], strict=False):
+    for higher, lower in pairwise(levels):
         assert lower <= higher + 1, levels
 
 

@@ -4,10 +4,10 @@ The form holds nothing that changes from run to run or from machine to machine, 
 diff shows what an author changed, and a test can demand that a new run changes nothing.
 """
 
-import hashlib
 import os
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import nbformat
@@ -33,14 +33,12 @@ def merged(outputs):
 
 
 def normalise(notebook):
-    """Bring a notebook into the form in which it is committed; returns the same notebook."""
+    """The notebook in the form in which it is committed."""
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     number = 0
-    used = {cell.get("id") for cell in notebook.cells}
     for cell in notebook.cells:
-        if not cell.get("id"):
-            cell["id"] = new_id(cell, used)
+        cell.setdefault("id", uuid.uuid4().hex[:8])
         for volatile in ("execution", "collapsed", "scrolled", "trusted", "jupyter"):
             cell.metadata.pop(volatile, None)
         if cell.cell_type == "code":
@@ -52,15 +50,6 @@ def normalise(notebook):
                     output.execution_count = number
     nbformat.validate(notebook)
     return notebook
-
-
-def new_id(cell, used):
-    """An id that depends on the cell alone, so that every machine gives the same."""
-    text, tries = cell.cell_type + cell.source, 0
-    while (name := hashlib.sha1(f"{text}{tries}".encode()).hexdigest()[:8]) in used:
-        tries += 1
-    used.add(name)
-    return name
 
 
 def run(path):
