@@ -10,9 +10,11 @@ from companion.embeddings import (
     Sentence,
     WordVectors,
     load_head,
+    load_layer,
     load_probes,
     load_sentence,
     load_word_vectors,
+    recorded_heads,
     sentence_names,
 )
 from companion.masking import causal_mask, masked_softmax, padding_mask
@@ -41,6 +43,7 @@ __all__ = [
     "cosine_similarity",
     "dot",
     "load_head",
+    "load_layer",
     "load_probes",
     "load_sentence",
     "load_word_vectors",
@@ -48,6 +51,7 @@ __all__ = [
     "masked_softmax",
     "padding_mask",
     "project",
+    "recorded_heads",
     "residual_update",
     "sentence_names",
     "softmax",
