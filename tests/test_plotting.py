@@ -726,3 +726,26 @@ def test_pictures_are_small_and_sharp(tmp_path):
     ax.figure.savefig(tmp_path / "picture.png", dpi="figure")
     assert (tmp_path / "picture.png").stat().st_size < 80_000
     assert ax.figure.get_figwidth() * ax.figure.dpi >= 500  # pixels
+
+
+@pytest.mark.parametrize(("rows", "columns", "numbers"), [(1, 1, True), (1, 2, False)])
+def test_numbers_give_way_to_a_colour_bar_where_the_axes_are_too_small(rows, columns, numbers):
+    _, axes = plotting.figure(6, 4, rows, columns)
+    ax = np.atleast_1d(axes)[0]
+    plotting.weight_heatmap(np.full((8, 8), 0.125), TOKENS[1:9], TOKENS[1:9], ax=ax)
+    assert (len(ax.texts) == 64) is numbers
+    assert (ax.images[0].colorbar is None) is numbers
+
+
+@pytest.mark.parametrize("draw", [plotting.weight_heatmap, plotting.score_heatmap, plotting.matrix])
+@pytest.mark.parametrize("own_figure", [True, False])
+def test_numbers_fit_into_their_cells(draw, own_figure):
+    ax = None if own_figure else plotting.figure(6, 3, columns=2)[1][1]
+    tokens = TOKENS[:5] if ax else TOKENS[:8]
+    n = len(tokens)
+    ax = draw(np.full((n, n), 1 / n), tokens, tokens, ax=ax)
+    ax.figure.canvas.draw()
+    assert len(ax.texts) == n * n
+    for text in ax.texts:
+        width = text.get_window_extent().width
+        assert width < ax.get_window_extent().width / n

@@ -61,7 +61,7 @@ def distribution(values, labels, ax=None, names=None, numbers=None):
         numbers = rows.size <= 24
 
     width = 0.8 / len(rows)
-    room = size_in_inches(ax)[0] / len(labels)
+    room = (size_in_inches(ax)[0] - 0.6) / len(labels)  # the y-axis takes about 0.6
     crowded = (width * room if several else room) < 3.5 * LETTER  # numbers would touch
     for i, (row, name) in enumerate(zip(rows, names, strict=True)):
         bars = ax.bar(

@@ -52,13 +52,22 @@ def set_ticks(axis, labels, room):
     axis.set_ticks(np.arange(len(labels)), labels, fontsize=size)
     if axis.axis_name == "x" and LETTER * longest(labels) > 0.95 * room:
         slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-        plt.setp(axis.get_ticklabels(), **slanted if room > 0.22 else {"rotation": 90})
+        plt.setp(axis.get_ticklabels(), **slanted if room > 0.25 else {"rotation": 90})
 
 
 def size_in_inches(ax):
-    """Return the width and height of the axes before the layout makes room for labels."""
-    box = ax.get_position()
-    return np.array([box.width, box.height]) * ax.figure.get_size_inches()
+    """Return the width and height that the axes and their labels have in the figure's grid."""
+    place = ax.get_subplotspec()
+    if place is None:  # put at a place of its own
+        return ax.get_position().size * ax.figure.get_size_inches()
+    grid = place.get_gridspec()
+    share = np.array([len(place.colspan) / grid.ncols, len(place.rowspan) / grid.nrows])
+    return share * ax.figure.get_size_inches()
+
+
+def number_size(width, letters):
+    """Return the size in points, at most 10, at which so many letters fit into `width` inches."""
+    return min(10, 10 * width / (LETTER * letters))
 
 
 def longest(labels):

@@ -14,6 +14,7 @@ from companion.plotting._common import (
     check_probabilities,
     figure,
     longest,
+    number_size,
     number_text,
     set_ticks,
     size_in_inches,
@@ -40,7 +41,7 @@ def score_heatmap(scores, queries, keys, ax=None, mask=None, limit=None, digits=
         Decimals of the numbers in the cells.
     numbers : bool, optional
         Numbers in the cells instead of a colour bar; by default when neither side has more
-        than 10 cells.
+        than 10 cells and the numbers are large enough to read.
 
     Returns
     -------
@@ -97,7 +98,7 @@ def weight_heatmap(weights, queries, keys, ax=None, mask=None, digits=2, numbers
         Decimals of the numbers in the cells.
     numbers : bool, optional
         Numbers in the cells instead of a colour bar; by default when neither side has more
-        than 10 cells.
+        than 10 cells and the numbers are large enough to read.
 
     Returns
     -------
@@ -193,22 +194,24 @@ def _heatmap(values, queries, keys, ax, hidden, limits, colour_map, digits, numb
     n_queries, n_keys = values.shape
     queries = check_labels("queries", queries, n_queries)
     keys = check_labels("keys", keys, n_keys)
-    if numbers is None:
-        numbers = max(n_queries, n_keys) <= MOST_NUMBERS
+    left = LETTER * longest(queries) + 0.4
+    bottom = 0.75 * LETTER * longest(keys) + 0.4
     if ax is None:
-        left = LETTER * longest(queries) + 0.4
         cell = min(0.55, (WIDTH - left) / n_keys)
-        bottom = 0.75 * LETTER * longest(keys) + 0.4
         ax = figure(
             width=left + max(cell * n_keys, 0.9), height=max(cell * n_queries, 0.9) + bottom
         )[1]
     image = draw_cells(ax, values, hidden, limits, colour_map)
-    cell = min(size_in_inches(ax) / (n_keys, n_queries))
+    room = size_in_inches(ax) - (left, bottom)
+    cell = max(0.01, min(room / (n_keys, n_queries)))
+    size = number_size(cell, max(len(number_text(limit, digits)) for limit in limits))
+    if numbers is None:
+        numbers = max(n_queries, n_keys) <= MOST_NUMBERS and size >= 7.5
     if numbers:
-        letters = max(len(number_text(limit, digits)) for limit in limits)
-        write_numbers(ax, image, digits, np.clip(cell / letters / LETTER * 11, 6, 10))
+        write_numbers(ax, image, digits, max(size, 4))
     else:
         ax.figure.colorbar(image, ax=ax, shrink=0.8)
+        cell = max(0.01, min(cell, (room[0] - 0.7) / n_keys))  # the bar takes about 0.7
     set_ticks(ax.yaxis, queries, cell)
     set_ticks(ax.xaxis, keys, cell)
     ax.set_xlabel("key (token)")

@@ -15,6 +15,7 @@ from companion.plotting._common import (
     check_labels,
     figure,
     longest,
+    number_size,
     number_text,
     set_ticks,
     size_in_inches,
@@ -125,19 +126,21 @@ def matrix(values, rows=None, columns=None, ax=None, name=None, digits=2):
     n_rows, n_columns = values.shape
     rows = [""] * n_rows if rows is None else check_labels("rows", rows, n_rows)
     columns = [""] * n_columns if columns is None else check_labels("columns", columns, n_columns)
+    letters = max(len(number_text(value, digits)) for value in values.flat)
+    left = LETTER * longest(rows) + 0.1
     if ax is None:
-        letters = max(len(number_text(value, digits)) for value in values.flat)
         cell = min(max(0.45, LETTER * letters + 0.1), WIDTH / n_columns)
         ax = figure(
-            width=cell * n_columns + LETTER * longest(rows) + 0.1,
+            width=cell * n_columns + left,
             height=0.28 * n_rows + 0.25 * bool(name) + 0.3,
         )[1]
     limit = 2.5 * (np.abs(values).max() or 1.0)  # the middle of the map only: pale colours
     image = draw_cells(ax, values, np.zeros(values.shape, bool), (-limit, limit), SCORE_MAP)
     ax.set_aspect("auto")
-    write_numbers(ax, image, digits, 10)
+    cell = max(0.01, (size_in_inches(ax)[0] - left) / n_columns)
+    write_numbers(ax, image, digits, max(number_size(cell, letters), 4))
     set_ticks(ax.yaxis, rows, 1)
-    set_ticks(ax.xaxis, columns, size_in_inches(ax)[0] / n_columns)
+    set_ticks(ax.xaxis, columns, cell)
     ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
     if name:
         ax.set_title(f"{name}  {n_rows}×{n_columns}", fontsize=11)

@@ -64,7 +64,6 @@ def vectors(vectors, labels, ax=None, angle=None, projection=None):
             textcoords="offset points",
             ha="center" if abs(x) < 0.5 * length else "left" if x > 0 else "right",
             va="center" if abs(y) < 0.5 * length else "bottom" if y > 0 else "top",
-            color=colour,
             fontsize=11,
             fontweight="bold",
         )
@@ -73,8 +72,8 @@ def vectors(vectors, labels, ax=None, angle=None, projection=None):
     if pairs["projection"]:
         a, b = vectors[list(pairs["projection"])]
         foot = (a @ b) / (b @ b) * b
-        ax.plot(*zip((0, 0), foot, strict=True), color="0.6", linewidth=7, zorder=1)
-        ax.plot(*zip(a, foot, strict=True), color="0.3", linewidth=1.5, linestyle="--", zorder=2)
+        ax.plot([0, foot[0]], [0, foot[1]], "-", color="0.7", lw=8, solid_capstyle="butt", zorder=1)
+        ax.plot([a[0], foot[0]], [a[1], foot[1]], "--", color="0.3", lw=1.5, zorder=2)
     ax.update_datalim(vectors)
     ax.margins(0.2)
     ax.set_aspect("equal", adjustable="datalim")
