@@ -77,7 +77,8 @@ def cosine_similarity(a, b):
     Notes
     -----
     Each vector is divided by its largest entry first, so that neither huge nor tiny vectors
-    overflow or vanish in the squares. The result is clipped to [-1, 1], so that ``np.arccos`` accepts it.
+    overflow or vanish in the squares. The result is clipped to [-1, 1], so that ``np.arccos``
+    accepts it.
 
     Examples
     --------
