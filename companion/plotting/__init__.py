@@ -7,8 +7,9 @@ one that needs matplotlib, so import it by name: ``from companion import plottin
 
 New figures are 3 to 6 inches wide with matplotlib's 10-point text, so that they stay readable
 when a page scales them to a phone, and have 120 dots per inch: text as large as the page's own,
-in pictures of some tens of kilobytes. Colour never carries anything alone: numbers, hatches,
-line styles or labels say the same.
+in pictures of some tens of kilobytes. Where colours tell things apart, numbers, hatches, line
+styles or labels do so too; a matrix too large for numbers has colours that colour-blind readers
+can tell apart.
 """
 
 from companion.plotting._bars import distribution
