@@ -167,7 +167,9 @@ class MultiHeadAttention:
             )
         self.n_heads, self.d_model, self.d_k = self.W_Q.shape
         if self.n_heads == 0 or self.d_k == 0:
-            raise ValueError(f"n_heads and d_k must be at least 1; got W_Q of {self.W_Q.shape}")
+            raise ValueError(
+                f"n_heads and d_k must be at least 1; got W_Q of shape {self.W_Q.shape}"
+            )
         check.need_shape(self.W_K, "W_K", self.W_Q.shape, "(n_heads, d_model, d_k)")
         if self.W_V.ndim != 3 or self.W_V.shape[:2] != self.W_Q.shape[:2]:
             raise ValueError(
