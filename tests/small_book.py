@@ -11,6 +11,19 @@ from notebooks import METADATA
 
 ROOT = Path(__file__).parent.parent
 
+INDEX = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {display_name: Python 3, language: python, name: python3}
+---
+# A book
+
+One page, with a code cell.
+
+```{code-cell}
+print(40 + 1)
+```
+"""
+
 
 def write_small_book(root, code="print(1)"):
     for folder in ("_ext", "_static"):
@@ -20,7 +33,7 @@ def write_small_book(root, code="print(1)"):
     (root / "_toc.yml").write_text(
         "format: jb-book\nroot: book/index\nchapters:\n  - file: notebooks/one\n"
     )
-    (root / "book" / "index.md").write_text("# A book\n\nOne page.\n")
+    (root / "book" / "index.md").write_text(INDEX)
     (root / "notebooks").mkdir()
     write_notebook(root, code)
 

@@ -84,6 +84,12 @@ def test_a_page_has_one_title_and_headings_in_order(name):
         assert lower <= higher + 1, levels
 
 
+@pytest.mark.parametrize("name", [d for d in DOCUMENTS if d.startswith("notebooks/")])
+def test_a_chapter_bears_the_number_of_its_notebook(name):
+    number = int(re.match(r"notebooks/(\d\d)_", name)[1])
+    assert article(name).h1.get_text().startswith(f"{number}. ")
+
+
 @each_document
 def test_every_image_has_a_text_that_says_what_it_shows(name):
     for image in article(name).find_all("img"):
@@ -131,8 +137,9 @@ def test_internal_links_and_their_anchors_resolve(name):
 @each_document
 def test_no_source_text_is_left_in_a_page(name):
     text = BeautifulSoup(str(article(name)), "html.parser")
-    for tag in text.find_all(["pre", "code", "script"]) + text.find_all(class_="math"):
-        tag.decompose()
+    code = ["pre", "code", "script", "dl"]  # "dl": docstrings, which are not MyST
+    for tag in text.find_all(code) + text.find_all(class_="math"):
+        tag.extract()
     assert text.find(class_="problematic") is None
     assert text.find(class_="system-message") is None
     for raw in ("$$", ":::", "```", r"\begin{", "{figure}", "{exercise", "{cite}", "**", "]("):

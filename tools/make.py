@@ -46,6 +46,11 @@ def run(*command, **options):
     ).returncode
 
 
+def plain(text):
+    """Text without the colours of a terminal."""
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
 def follow(command, on_line):
     """Run a command, show `on_line` each line of its output; returns exit status and output."""
     log = []
@@ -61,7 +66,7 @@ def follow(command, on_line):
         errors="replace",
     ) as process:
         for line in process.stdout:
-            log.append(re.sub(r"\x1b\[[\d;]*m", "", line.rstrip()))  # without colours
+            log.append(plain(line.rstrip()))
             on_line(log[-1])
     return process.returncode, log
 
@@ -163,7 +168,7 @@ def build_book():
     remove(HTML)  # so that no older book looks like the result of a build that failed
 
     def progress(line):
-        if executed := re.search(r"([\w.-]+)\.ipynb: Executed notebook in ([\d.]+)", line):
+        if executed := re.search(r"([\w.-]+)\.\w+: Executed notebook in ([\d.]+)", line):
             say(f"  {executed[1]} executed in {float(executed[2]):.1f} s")
         elif re.search(r"(?:^|: )(WARNING|ERROR|CRITICAL): ", line):
             say("  " + line.replace(str(ROOT) + os.sep, ""))
@@ -172,8 +177,9 @@ def build_book():
     status, log = follow((*build, "-W", "-n", "--keep-going"), progress)
     if status:
         for report in sorted((work / "_build" / "html" / "reports").rglob("*.log")):
-            say(f"\n--- {report.stem.removesuffix('.err')} ---")
-            say(report.read_text(encoding="utf-8").strip())
+            text = plain(report.read_text(encoding="utf-8"))
+            say(f"\n--- {report.name.removesuffix('.err.log')}")
+            say(text.partition("CellExecutionError: ")[2].strip())
         BUILD.mkdir(exist_ok=True)
         (BUILD / "book.log").write_text("\n".join(log), encoding="utf-8")
         remove(work)

@@ -79,6 +79,14 @@ def config_inited(app, config):
     config.html_theme_options.update(theme_options(app.srcdir))
 
 
+def launch_notebooks_only(app, pagename, templatename, context, doctree):
+    """A text page with code cells is executed too, but JupyterLab would show it as plain text."""
+    if not str(app.env.doc2path(pagename)).endswith(".ipynb"):
+        buttons = context.get("header_buttons", [])
+        buttons[:] = [button for button in buttons if button.get("label") != "launch-buttons"]
+
+
 def setup(app):
     app.connect("config-inited", config_inited)
+    app.connect("html-page-context", launch_notebooks_only, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
