@@ -695,7 +695,7 @@ def test_matrix_is_a_table_of_numbers():
         (0, 0): "2.0",
         (0, 1): "−1.5",
         (0, 2): "0.5",
-        (1, 0): "0.0",
+        (1, 0): "0",
         (1, 1): "−4.0",
         (1, 2): "3.0",
     }
@@ -705,6 +705,15 @@ def test_matrix_is_a_table_of_numbers():
     assert low == -high < -4
     bare = plotting.matrix(SCORES)
     assert (bare.get_title(), set(tick_labels(bare.yaxis))) == ("", {""})
+
+
+def test_labels_above_a_matrix_are_turned_where_they_are_wider_than_their_column():
+    ax = plotting.matrix(SCORES, QUERIES, KEYS)
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {0}
+    ax = plotting.matrix(SCORES, QUERIES, ["noun", "adjective", "clock x"])
+    assert {(label.get_rotation(), label.get_ha()) for label in ax.get_xticklabels()} == {
+        (45, "left")
+    }
 
 
 def test_matrix_errors():

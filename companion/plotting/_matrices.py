@@ -132,16 +132,22 @@ def matrix(values, rows=None, columns=None, ax=None, name=None, digits=2):
         cell = min(max(0.45, LETTER * letters + 0.1), WIDTH / n_columns)
         ax = figure(
             width=cell * n_columns + left,
-            height=0.28 * n_rows + 0.25 * bool(name) + 0.3,
+            height=0.28 * n_rows + 0.25 * bool(name) + 0.3 + 0.06 * longest(columns),
         )[1]
     limit = 2.5 * (np.abs(values).max() or 1.0)  # the middle of the map only: pale colours
     image = draw_cells(ax, values, np.zeros(values.shape, bool), (-limit, limit), SCORE_MAP)
     ax.set_aspect("auto")
     cell = max(0.01, (size_in_inches(ax)[0] - left) / n_columns)
     write_numbers(ax, image, digits, max(number_size(cell, letters), 4))
+    for text, value in zip(ax.texts, values.flat, strict=True):
+        if abs(value) < 1e-9:  # so that what counts stands out
+            text.set_text("0")
     set_ticks(ax.yaxis, rows, 1)
-    set_ticks(ax.xaxis, columns, cell)
     ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
+    set_ticks(ax.xaxis, columns, cell)
+    for label in ax.get_xticklabels():
+        if label.get_rotation() == 45:
+            label.set_ha("left")  # above the table a slanted label begins at its column
     if name:
         ax.set_title(f"{name}  {n_rows}×{n_columns}", fontsize=11)
     return ax
