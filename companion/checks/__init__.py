@@ -19,64 +19,64 @@ __all__ = ["Failure", "Report", *(f"check_{name}" for name in EXERCISES)]
 
 def check_dot(candidate):
     """Check a ``dot(a, b)``: the dot product of two vectors."""
-    return judge(EXERCISES["dot"], candidate)
+    return judge("dot", candidate)
 
 
 def check_cosine_similarity(candidate):
     """Check a ``cosine_similarity(a, b)`` of two vectors."""
-    return judge(EXERCISES["cosine_similarity"], candidate)
+    return judge("cosine_similarity", candidate)
 
 
 def check_softmax(candidate):
     """Check a ``softmax(x, axis=-1)``."""
-    return judge(EXERCISES["softmax"], candidate)
+    return judge("softmax", candidate)
 
 
 def check_attention_scores(candidate):
     """Check an ``attention_scores(Q, K)``: scaled dot products, (..., n_queries, n_keys)."""
-    return judge(EXERCISES["attention_scores"], candidate)
+    return judge("attention_scores", candidate)
 
 
 def check_causal_mask(candidate):
     """Check a ``causal_mask(n)``: boolean, (n, n), True = may attend."""
-    return judge(EXERCISES["causal_mask"], candidate)
+    return judge("causal_mask", candidate)
 
 
 def check_padding_mask(candidate):
     """Check a ``padding_mask(lengths, n_keys)``: boolean, (..., 1, n_keys), True = may attend."""
-    return judge(EXERCISES["padding_mask"], candidate)
+    return judge("padding_mask", candidate)
 
 
 def check_masked_softmax(candidate):
     """Check a ``masked_softmax(scores, mask)``; a row without any True gets zeros."""
-    return judge(EXERCISES["masked_softmax"], candidate)
+    return judge("masked_softmax", candidate)
 
 
 def check_weighted_values(candidate):
     """Check a ``weighted_values(weights, V)``: (..., n_queries, d_v)."""
-    return judge(EXERCISES["weighted_values"], candidate)
+    return judge("weighted_values", candidate)
 
 
 def check_attention(candidate):
     """Check an ``attention(Q, K, V, mask=None)``: (..., n_queries, d_v)."""
-    return judge(EXERCISES["attention"], candidate)
+    return judge("attention", candidate)
 
 
 def check_residual_update(candidate):
     """Check a ``residual_update(E, delta_E)`` that leaves `E` as it was."""
-    return judge(EXERCISES["residual_update"], candidate)
+    return judge("residual_update", candidate)
 
 
 def check_split_heads(candidate):
     """Check a ``split_heads(X, n_heads)``: (..., n, n_heads * d) to (..., n_heads, n, d)."""
-    return judge(EXERCISES["split_heads"], candidate)
+    return judge("split_heads", candidate)
 
 
 def check_concat_heads(candidate):
     """Check a ``concat_heads(heads)``: (..., n_heads, n, d) to (..., n, n_heads * d)."""
-    return judge(EXERCISES["concat_heads"], candidate)
+    return judge("concat_heads", candidate)
 
 
 def check_multi_head(candidate):
     """Check a ``multi_head(X, W_Q, W_K, W_V, W_O)`` for `X` of shape (n, d_model)."""
-    return judge(EXERCISES["multi_head"], candidate)
+    return judge("multi_head", candidate)

@@ -5,7 +5,9 @@ symmetric scores and saturated weights let wrong code pass. Each list starts wit
 be worked out by hand.
 """
 
+import functools
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -14,22 +16,34 @@ import numpy as np
 import companion
 
 LN3 = math.log(3)
+CHAPTERS = {
+    1: "Dot-product alignment",
+    2: "Softmax",
+    3: "Queries, keys and values",
+    4: "Masking",
+    5: "Value updates",
+    6: "Multi-head attention",
+}
+NONFINITE = (
+    "A masked score that is inf or nan reaches your result: inf + -inf and nan + -inf are nan. "
+    "Replace masked scores (np.where) rather than adding to them."
+)
 
 
 @dataclass
 class Case:
-    """One input. If it is not `required`, a wrong result is a hint, not a failure."""
+    """One input. With a `hint`, a wrong result is no failure: the hint is given instead."""
 
     args: tuple
     kwargs: dict = field(default_factory=dict)
-    required: bool = True
+    hint: str = ""
 
     @property
     def size(self):
         return sum(np.size(a) for a in (*self.args, *self.kwargs.values()))
 
 
-@dataclass
+@dataclass(eq=False)
 class Exercise:
     name: str
     signature: str
@@ -39,6 +53,17 @@ class Exercise:
 
     def __post_init__(self):
         self.cases.sort(key=lambda case: case.size)  # the smallest that shows a fault comes first
+        self.names = re.findall(r"\w+", self.signature)[1:]
+
+    def by_name(self, case):
+        """Return the inputs of a case as a dict."""
+        return dict(zip(self.names, case.args, strict=False)) | case.kwargs
+
+    @functools.cache  # noqa: B019  an exercise lives as long as the program
+    def expected(self, i):
+        """Return the right result for case i."""
+        case = self.cases[i]
+        return np.asarray(self.right(*case.args, **case.kwargs))
 
 
 def numbers(*shape, seed=1):
@@ -47,8 +72,8 @@ def numbers(*shape, seed=1):
     return np.round(2 * np.sin(37.0 * steps + seed), 1).reshape(shape) + 0.0
 
 
-def case(*args, required=True, **kwargs):
-    return Case(args, kwargs, required)
+def case(*args, hint="", **kwargs):
+    return Case(args, kwargs, hint)
 
 
 def array(*values):
@@ -68,7 +93,7 @@ def heads_case(n, d_model, n_heads, d_k, d_v, d_out, seed=1):
     return case(
         numbers(n, d_model, seed=seed),
         numbers(n_heads, d_model, d_k, seed=seed + 1),
-        numbers(n_heads, d_model, d_v * 0 + d_k, seed=seed + 2),
+        numbers(n_heads, d_model, d_k, seed=seed + 2),
         numbers(n_heads, d_model, d_v, seed=seed + 3),
         numbers(n_heads * d_v, d_out, seed=seed + 4),
     )
@@ -188,8 +213,8 @@ EXERCISES = {
                 case(numbers(3, 3), np.tri(3, dtype=bool)),
                 case(numbers(2, 3, 5), np.array([allow("11010"), allow("01101")])),
                 case(numbers(2, 3, 3, 5), allow("11110", "01101", "00011")),
-                case(array([0, LN3, np.inf]), allow("110"), required=False),
-                case(array([0, LN3, np.nan]), allow("110"), required=False),
+                case(array([0, LN3, np.inf]), allow("110"), hint=NONFINITE),
+                case(array([0, LN3, np.nan]), allow("110"), hint=NONFINITE),
             ],
         ),
         Exercise(
@@ -201,6 +226,7 @@ EXERCISES = {
                 case(array([0.25, 0.75], [0.5, 0.5]), array([10], [20])),
                 case(array([0.25, 0.75], [0.5, 0.5]), array([1, 2], [3, 5])),
                 case(array([0, 0], [0.5, 0.5]), array([1, 2], [3, 5])),
+                case(array([0.25, 0.75], [0.5, 0.5]), np.array([[1, 2], [4, 6]])),
                 case(np.array([[0, 1], [1, 0]]), np.array([[1, 2, 3], [4, 5, 6]])),
                 case(companion.softmax(numbers(2, 3)).round(2), numbers(3, 5)),
                 case(companion.softmax(numbers(2, 3, 5)).round(2), numbers(2, 5, 7)),
@@ -240,10 +266,17 @@ EXERCISES = {
                     mask=allow("10", "00"),
                 ),
                 case(
-                    array([100, 0], [0, 1]),
+                    array([200, 0], [0, 1]),
                     array([10, 2], [-10, 5], [9, 1]),
                     array([1], [2], [6]),
                     mask=allow("011", "111"),
+                ),
+                case(array([200]), array([10], [9]), array([1], [4])),
+                case(
+                    array([100]),
+                    array([-10], [-10.01], [0]),
+                    array([1], [2], [6]),
+                    mask=allow("110"),
                 ),
                 case(
                     numbers(3, 2),
@@ -318,8 +351,12 @@ EXERCISES = {
                     array([[1, 2]]),
                     array([2, 0], [0, 2]),
                 ),
+                case(array([200], [1]), array([[5]]), array([[1]]), array([[1]]), array([1])),
                 heads_case(2, 2, 1, 1, 1, 1),
+                heads_case(2, 2, 1, 2, 1, 1, seed=4),
                 heads_case(2, 2, 2, 1, 1, 2, seed=2),
+                heads_case(3, 2, 2, 2, 2, 3, seed=5),
+                heads_case(2, 3, 2, 3, 3, 6, seed=6),
                 heads_case(3, 4, 2, 2, 2, 4, seed=3),
                 heads_case(5, 6, 3, 4, 2, 7, seed=4),
             ],

@@ -1,38 +1,259 @@
-"""Compare a candidate with the right function on every input, and find out what is wrong."""
+"""Compare a candidate with the right function on every input, and find out what is wrong.
+
+A known mistake is recognised by its values: the candidate gives what the wrong version gives.
+If one version agrees on every input, that is the cause. Otherwise the failing inputs are shared
+out among the mistakes that explain most of them and contradict none of the right results; what
+is left is described as far as it can be seen, and said to be unknown.
+"""
+
+import functools
+import inspect
 
 import numpy as np
 
+from companion.checks import running
+from companion.checks.describing import describe, show, show_outcome
+from companion.checks.exercises import CHAPTERS, EXERCISES
+from companion.checks.mistakes import MISTAKES, SECTIONS
 from companion.checks.report import Failure, Report
-from companion.checks.running import run
 
 
-def judge(exercise, candidate):
-    report = Report(exercise.name)
-    for case in exercise.cases:
-        outcome = run(candidate, case.args, case.kwargs)
-        if outcome.error == "NotImplementedError":
-            report.failures.append(Failure("not-done", "not done yet"))
-            break
-        expected = exercise.right(*case.args, **case.kwargs)
-        if outcome.stopped:
-            report.failures.append(Failure("endless", "did not end"))
-            break
-        if outcome.value is None or not same(outcome.value, expected):
-            report.failures.append(
-                Failure("unknown", f"expected\n{expected}\nreceived\n{outcome.value}")
-            )
-            break
-        if outcome.changed:
-            report.failures.append(Failure("changes-input", "modifies its input"))
-            break
+def judge(name, candidate):
+    """Return the `Report` on a candidate for one of the exercises."""
+    exercise, report = EXERCISES[name], Report(name)
+    if not callable(candidate):
+        text = f"Pass the function itself, without calling it: check_{name}(my_function)."
+        report.failures.append(Failure("not-a-function", text))
+        return report
+
+    outcomes = observe(exercise, candidate)
+    if any(outcome.error == "NotImplementedError" for outcome in outcomes):
+        report.failures.append(Failure("not-done", "not done yet"))
+        return report
+    if outcomes[-1].stopped:
+        report.failures.append(endless(exercise, len(outcomes) - 1, outcomes[-1]))
+        return report
+
+    failing = failing_inputs(exercise, outcomes)
+    report.failures += causes(exercise, candidate, outcomes, failing)
+    report.failures += changed_inputs(exercise, outcomes, report.failures)
+    report.failures += second_call(exercise, candidate, outcomes, report.failures)
+    if report.passed:
+        report.hints += rare_inputs(exercise, outcomes)
+    report.hints += side_effects(outcomes)
     return report
 
 
+# ------------------------------------------------------------------------------------ observing
+
+
+def observe(exercise, function):
+    """Run the function on every input; stop after one on which it does not end."""
+    outcomes = []
+    for case in exercise.cases:
+        outcomes.append(running.run(function, *arguments(exercise, function, case)))
+        if outcomes[-1].stopped:
+            break
+    return outcomes
+
+
+def arguments(exercise, function, case):
+    """Return (args, kwargs) as the function's signature accepts them, if it accepts them."""
+    ways = (
+        (case.args, case.kwargs),
+        ((*case.args, *case.kwargs.values()), {}),
+        ((), exercise.by_name(case)),
+    )
+    try:
+        signature = inspect.signature(function)
+        for args, kwargs in ways:
+            try:
+                signature.bind(*args, **kwargs)
+                return args, kwargs
+            except TypeError:
+                pass
+    except Exception:  # some callables have no signature, or a broken one
+        pass
+    return ways[0]
+
+
+def is_right(exercise, i, outcome):
+    return outcome.value is not None and same(outcome.value, exercise.expected(i))
+
+
+def failing_inputs(exercise, outcomes):
+    """Return the positions of the inputs with a wrong result, without those that cost nothing."""
+    return [
+        i
+        for i, (case, outcome) in enumerate(zip(exercise.cases, outcomes, strict=True))
+        if not case.hint and not is_right(exercise, i, outcome)
+    ]
+
+
 def same(received, expected):
-    """Whether the values agree, as far as the dtype of the received ones can tell."""
-    if received.shape != np.shape(expected):
+    """Whether the values agree, as far as the dtype of the received ones can tell.
+
+    A mask must be boolean; between other dtypes no difference is made.
+    """
+    if received.shape != expected.shape:
+        return False
+    if (received.dtype == bool) != (expected.dtype == bool):
         return False
     loose = {"float16": (5e-3, 1e-3), "float32": (1e-4, 1e-5)}
     rtol, atol = loose.get(received.dtype.name, (1e-5, 1e-7))
     with np.errstate(all="ignore"):
         return bool(np.allclose(received, expected, rtol=rtol, atol=atol, equal_nan=True))
+
+
+# ---------------------------------------------------------------------------------- recognising
+
+
+def causes(exercise, candidate, outcomes, failing):
+    """Return a failure for each mistake that was recognised, and one for what is left."""
+    if not failing:
+        return []
+    traces = []
+    for mistake, others, their_failing in known(exercise.name):
+        explained = compare(outcomes, failing, others, their_failing)
+        if explained and failing == their_failing == sorted(explained):
+            return [known_failure(exercise, mistake, failing[0], outcomes[failing[0]])]
+        traces.append((mistake, explained))
+
+    failures, left = [], set(failing)
+    while left:
+        mistake, explained = max(traces, key=lambda trace: len(trace[1] & left))
+        if not explained & left:
+            failures.append(unknown_failure(exercise, candidate, min(left), outcomes, failures))
+            break
+        if mistake.code not in [failure.code for failure in failures]:
+            i = min(explained & left)
+            failures.append(known_failure(exercise, mistake, i, outcomes[i]))
+        left -= explained
+    return failures
+
+
+@functools.cache
+def known(name):
+    """Return (mistake, its outcomes, its failing inputs) for every wrong version."""
+    return [
+        (mistake, outcomes, failing_inputs(EXERCISES[name], outcomes))
+        for mistake in MISTAKES[name]
+        for version in mistake.versions
+        for outcomes in [observe(EXERCISES[name], version)]
+    ]
+
+
+def compare(outcomes, failing, others, their_failing):
+    """Return the inputs that a candidate and a wrong version fail in the same way.
+
+    A version that is wrong where the candidate is right explains nothing. Neither does one that
+    agrees only where there is little to see: in exceptions, in zeros, in a single number.
+    """
+    if not set(their_failing) <= set(failing):
+        return set()
+    explained = {i for i in their_failing if agree(outcomes[i], others[i])}
+    values = [outcomes[i].value for i in explained if outcomes[i].value is not None]
+    if explained == set(failing) and (values or len(failing) < len(outcomes)):
+        return explained
+    seen = sum(np.count_nonzero(~np.isinf(value) & (value != 0)) for value in values)
+    return explained if seen > 1 else set()
+
+
+def agree(one, other):
+    """Whether two outcomes are alike: the same values, the same other type, or both an error."""
+    if one.value is not None and other.value is not None:
+        return same(one.value, other.value)
+    kinds = [(o.value is None, o.error is None, o.wrong_type) for o in (one, other)]
+    return kinds[0] == kinds[1]
+
+
+# ------------------------------------------------------------------------------------- reporting
+
+
+def in_full(exercise, i, outcome, text, see=""):
+    """Return the text of a finding with the input, the expected and the received value."""
+    inputs = exercise.by_name(exercise.cases[i])
+    lines = [
+        text,
+        *(show(f"{name} = ", value) for name, value in inputs.items()),
+        show("expected: ", exercise.expected(i)),
+        show_outcome("received: ", outcome),
+    ]
+    return "\n".join([*lines, see] if see else lines)
+
+
+def known_failure(exercise, mistake, i, outcome):
+    chapter, section = SECTIONS[mistake.section]
+    see = f"see chapter {chapter}, {CHAPTERS[chapter]}: {section}"
+    return Failure(mistake.code, in_full(exercise, i, outcome, mistake.message, see))
+
+
+def unknown_failure(exercise, candidate, i, outcomes, failures):
+    code, text = describe(outcomes[i], exercise.expected(i))
+    again = running.run(candidate, *arguments(exercise, candidate, exercise.cases[i]))
+    if not agree(outcomes[i], again):
+        code = "not-repeatable"
+        text = "A second call with the same input gives another result. Is something random?"
+    if failures:
+        text = f"Beside this: {text[0].lower()}{text[1:]}"
+    see = f"see chapter {exercise.chapter}, {CHAPTERS[exercise.chapter]}"
+    return Failure(code, in_full(exercise, i, outcomes[i], text, see))
+
+
+def endless(exercise, i, outcome):
+    text = f"Your function did not end within {running.SECONDS:g} seconds, and was stopped."
+    if outcome.left_behind:
+        text = (
+            f"Your function did not end within {running.SECONDS:g} seconds, and could not be "
+            "stopped: it still runs. Restart the kernel."
+        )
+    text += " Does a loop wait for something that never comes?"
+    return Failure("endless", in_full(exercise, i, outcome, text))
+
+
+def changed_inputs(exercise, outcomes, failures):
+    """Return a failure if an input was modified, unless that is known already."""
+    i = next((i for i, outcome in enumerate(outcomes) if outcome.changed), None)
+    if i is None or any(failure.code == "changes-input" for failure in failures):
+        return []
+    for mistake in MISTAKES[exercise.name]:
+        if mistake.code == "changes-input" and not failures:
+            return [known_failure(exercise, mistake, i, outcomes[i])]
+    text = (
+        "Your function changes its input. x -= 1 or x[0] = 1 writes into the caller's array; "
+        "x = x - 1 makes a new one."
+    )
+    return [Failure("changes-input", in_full(exercise, i, outcomes[i], text))]
+
+
+def second_call(exercise, candidate, outcomes, failures):
+    """Return a failure if all was right, but a second call is not."""
+    if failures:
+        return []
+    again = running.run(candidate, *arguments(exercise, candidate, exercise.cases[0]))
+    if agree(outcomes[0], again):
+        return []
+    text = (
+        "The first call was right; a second one with the same input is not. "
+        "Does your function remember something?"
+    )
+    return [Failure("not-repeatable", in_full(exercise, 0, again, text))]
+
+
+def rare_inputs(exercise, outcomes):
+    """Return a hint for the first input that costs nothing and is still wrong."""
+    for i, (case, outcome) in enumerate(zip(exercise.cases, outcomes, strict=True)):
+        if case.hint and not is_right(exercise, i, outcome):
+            return [Failure("rare-input", in_full(exercise, i, outcome, case.hint))]
+    return []
+
+
+def side_effects(outcomes):
+    hints = []
+    printed = next((o.printed for o in outcomes if o.printed.strip()), None)
+    if printed:
+        hints.append(Failure("prints", f"It prints: {printed.strip().splitlines()[0][:60]}"))
+    warned = next((o.warned for o in outcomes if o.warned), None)
+    if warned:
+        hints.append(Failure("warns", f"It causes a warning: {warned}"))
+    return hints
