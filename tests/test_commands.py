@@ -189,7 +189,14 @@ def test_a_failed_step_fails_the_whole(monkeypatch, capsys):
     monkeypatch.setattr(make, "command_step", lambda *command: (1, 0, 0))
     monkeypatch.setattr(make, "pytest_step", lambda name, *_: (5, int(name == "nbval"), 0))
     monkeypatch.setattr(make, "build_step", lambda: (1, 0, 0))
+    monkeypatch.setattr(make, "HTML", ROOT)
     with pytest.raises(SystemExit) as stop:
         make.test()
     assert stop.value.code == 1
     assert capsys.readouterr().out.endswith("Not right: notebooks (nbval).\n23 passed, 1 failed\n")
+
+
+def test_no_pages_are_checked_without_a_book(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(make, "HTML", tmp_path / "html")
+    assert make.pages_step() == (0, 1, 0)
+    assert "was not built" in capsys.readouterr().out
