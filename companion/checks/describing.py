@@ -34,6 +34,12 @@ def show_outcome(label, outcome):
 
 def describe(outcome, expected):
     """Return (code, text) for a wrong outcome that no known mistake explains."""
+    if outcome.error == "SystemExit":
+        return "raises", "Your function ends the program (exit). Use return."
+    if outcome.error == "OverflowError":
+        return "overflow", (
+            "A number becomes too large on the way. If exp does it, subtract the maximum first."
+        )
     if outcome.error:
         return "raises", "Your function raises an exception on this input."
     if outcome.value is None:

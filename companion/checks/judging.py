@@ -8,6 +8,7 @@ is left is described as far as it can be seen, and said to be unknown.
 
 import functools
 import inspect
+import re
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def judge(name, candidate):
     report.failures += second_call(exercise, candidate, outcomes, report.failures)
     if report.passed:
         report.hints += rare_inputs(exercise, outcomes)
-    report.hints += side_effects(outcomes)
+    report.hints += side_effects(exercise, outcomes)
     return report
 
 
@@ -72,7 +73,7 @@ def arguments(exercise, function, case):
                 return args, kwargs
             except TypeError:
                 pass
-    except Exception:  # some callables have no signature, or a broken one
+    except BaseException:  # some callables have no signature, or one that does strange things
         pass
     return ways[0]
 
@@ -113,7 +114,10 @@ def causes(exercise, candidate, outcomes, failing):
     if not failing:
         return []
     traces = []
+    changes = any(outcome.changed for outcome in outcomes)
     for mistake, others, their_failing in known(exercise.name):
+        if mistake.code == "changes-input" and not changes:
+            continue
         explained = compare(outcomes, failing, others, their_failing)
         if explained and failing == their_failing == sorted(explained):
             return [known_failure(exercise, mistake, failing[0], outcomes[failing[0]])]
@@ -123,7 +127,10 @@ def causes(exercise, candidate, outcomes, failing):
     while left:
         mistake, explained = max(traces, key=lambda trace: len(trace[1] & left))
         if not explained & left:
-            failures.append(unknown_failure(exercise, candidate, min(left), outcomes, failures))
+            failures.append(
+                too_many_axes(exercise, outcomes, failing)
+                or unknown_failure(exercise, candidate, min(left), outcomes, failures)
+            )
             break
         if mistake.code not in [failure.code for failure in failures]:
             i = min(explained & left)
@@ -147,16 +154,23 @@ def compare(outcomes, failing, others, their_failing):
     """Return the inputs that a candidate and a wrong version fail in the same way.
 
     A version that is wrong where the candidate is right explains nothing. Neither does one that
-    agrees only where there is little to see: in exceptions, in zeros, in a single number.
+    agrees on less than half of its own failing inputs, or only where there is little to see: in
+    zeros, in a single number, in exceptions with different texts.
     """
     if not set(their_failing) <= set(failing):
         return set()
     explained = {i for i in their_failing if agree(outcomes[i], others[i])}
     values = [outcomes[i].value for i in explained if outcomes[i].value is not None]
-    if explained == set(failing) and (values or len(failing) < len(outcomes)):
-        return explained
+    if explained == set(failing):
+        same_errors = all(error_text(outcomes[i]) == error_text(others[i]) for i in explained)
+        return explained if values or same_errors else set()
     seen = sum(np.count_nonzero(~np.isinf(value) & (value != 0)) for value in values)
-    return explained if seen > 1 else set()
+    return explained if seen > 1 and 2 * len(explained) >= len(their_failing) else set()
+
+
+def error_text(outcome):
+    """Return class and text of an exception, without the name of the function."""
+    return outcome.error, re.sub(r"^\S*\(\) ", "", outcome.error_text)
 
 
 def agree(one, other):
@@ -188,6 +202,22 @@ def known_failure(exercise, mistake, i, outcome):
     return Failure(mistake.code, in_full(exercise, i, outcome, mistake.message, see))
 
 
+def too_many_axes(exercise, outcomes, failing):
+    """Return a failure if all inputs with few axes are right and all with more are not."""
+    axes = [max(map(np.ndim, (*case.args, *case.kwargs.values()))) for case in exercise.cases]
+    most = max((axes[i] for i in range(len(outcomes)) if i not in failing), default=0)
+    if not 0 < most < min(axes[i] for i in failing):
+        return None
+    kind = {1: "a vector", 2: "a matrix", 3: "three axes"}[most]
+    text = (
+        f"Right for {kind}, not for an array with more axes (a batch). "
+        "Count axes from the end, or use operations that repeat over the axes in front."
+    )
+    see = f"see chapter {exercise.chapter}, {CHAPTERS[exercise.chapter]}"
+    i = failing[0]
+    return Failure("too-many-axes", in_full(exercise, i, outcomes[i], text, see))
+
+
 def unknown_failure(exercise, candidate, i, outcomes, failures):
     code, text = describe(outcomes[i], exercise.expected(i))
     again = running.run(candidate, *arguments(exercise, candidate, exercise.cases[i]))
@@ -207,7 +237,7 @@ def endless(exercise, i, outcome):
             f"Your function did not end within {running.SECONDS:g} seconds, and could not be "
             "stopped: it still runs. Restart the kernel."
         )
-    text += " Does a loop wait for something that never comes?"
+    text += " Does your loop ever reach its end?"
     return Failure("endless", in_full(exercise, i, outcome, text))
 
 
@@ -248,12 +278,14 @@ def rare_inputs(exercise, outcomes):
     return []
 
 
-def side_effects(outcomes):
+def side_effects(exercise, outcomes):
+    """Return hints for the first thing printed and the first warning."""
     hints = []
-    printed = next((o.printed for o in outcomes if o.printed.strip()), None)
+    common = [o for o, case in zip(outcomes, exercise.cases, strict=True) if not case.hint]
+    printed = next((o.printed.strip() for o in common if o.printed.strip()), None)
     if printed:
-        hints.append(Failure("prints", f"It prints: {printed.strip().splitlines()[0][:60]}"))
-    warned = next((o.warned for o in outcomes if o.warned), None)
+        hints.append(Failure("prints", f"It prints: {printed.splitlines()[0][:60]}"))
+    warned = next((o.warned for o in common if o.warned), None)
     if warned:
         hints.append(Failure("warns", f"It causes a warning: {warned}"))
     return hints

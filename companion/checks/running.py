@@ -1,11 +1,11 @@
 """Run somebody else's function without harm: stopped in time, and nothing that it does gets out.
 
 The function runs in a thread of its own. If it takes longer than `SECONDS`, an exception is
-raised inside that thread, again and again until the thread ends; a bare ``except:`` cannot hold
-out for long. A single call into compiled code cannot be interrupted: one that waits (such as
-``time.sleep``) is left behind, and one that never hands control back (such as ``10**10**10``)
-holds up the whole process. ``os._exit`` ends the process at once. Where threads do not exist
-(Python in a web browser) the function runs without a time limit.
+raised inside that thread, again and again until the thread ends, so that a bare ``except:`` seldom
+holds out. A single call into compiled code cannot be interrupted: one that waits (such as
+``time.sleep``) is left behind and reported, and one that never hands control back (such as
+``10**10**10``) holds up the whole process. ``os._exit`` ends the process at once. Where threads do
+not exist (Python in a web browser) the function runs without a time limit.
 """
 
 import builtins
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-SECONDS = 5.0
+SECONDS = 3.0
 PATIENCE = 1.0  # how long to try to stop a function that does not end
 
 
@@ -139,7 +139,6 @@ def no_exit(*_):
 
 def as_numbers(returned):
     """Return (array, None), or (None, what it is in words) if it is not an array of numbers."""
-    kind = type(returned).__name__
     if returned is None:
         return None, "None"
     if isinstance(returned, np.ma.MaskedArray) and np.ma.is_masked(returned):
@@ -148,15 +147,16 @@ def as_numbers(returned):
         array = np.asarray(returned)
         if array.dtype == object and not any(isinstance(v, str | bytes) for v in array.flat):
             array = array.astype(np.float64)  # fractions, decimals
-    except Exception:
+    except Exception:  # rows of unequal length, entries that are no numbers
         array = None
-    if array is None or array.dtype.kind not in "biuf":
-        if isinstance(returned, tuple):
-            return None, f"a tuple of {len(returned)} things"
-        return None, f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}" + (
-            "" if array is None or array.dtype == object else f" of dtype {array.dtype}"
-        )
-    return np.array(array), None
+    if array is not None and array.dtype.kind in "biuf":
+        return array.copy(), None
+    if isinstance(returned, tuple):
+        return None, f"a tuple of {len(returned)} things"
+    if isinstance(returned, np.ndarray):
+        return None, f"an array of dtype {returned.dtype}"
+    kind = type(returned).__name__
+    return None, f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
 
 
 def differ(before, after):
