@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "ready"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+JUPYTER_BOOK = "jupyter-book.exe" if os.name == "nt" else "jupyter-book"
 BUILD = ROOT / "_build"
 HTML = BUILD / "html"
 NOTEBOOKS = ROOT / "notebooks"
@@ -174,7 +175,7 @@ def build_book():
         elif re.search(r"(?:^|: )(WARNING|ERROR|CRITICAL): ", line):
             say("  " + line.replace(str(ROOT) + os.sep, ""))
 
-    build = (PYTHON.with_name("jupyter-book"), "build", ".", "--path-output", work)
+    build = (PYTHON.with_name(JUPYTER_BOOK), "build", ".", "--path-output", work)
     status, log = follow((*build, "-W", "-n", "--keep-going"), progress)
     if status:
         for report in sorted((work / "_build" / "html" / "reports").rglob("*.log")):

@@ -134,7 +134,7 @@ def heads(weights, queries, keys, names=None, columns=3, mask=None):
     queries : sequence of str, length n_queries
     keys : sequence of str, length n_keys
     names : sequence of str, length n_heads, optional
-        Written above the panels; by default "head 0", "head 1", …
+        Written above the panels; "head 0", "head 1" and so on by default.
     columns : int
         Panels in a row; more than 4 are too small for a phone.
     mask : array_like of bool, broadcastable to (n_heads, n_queries, n_keys), optional
