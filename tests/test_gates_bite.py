@@ -284,7 +284,13 @@ BREAKAGES = [
             "output = weighted_values(weights, K)  #",
         ),
         ("attention", "mask ignored", "masked_softmax(scores, mask)", "masked_softmax(scores)"),
-        ("attention", "scale ignored", "attention_scores(Q, K, scale)", "attention_scores(Q, K)"),
+        (
+            "attention",
+            "scale ignored",
+            "attention_scores(Q, K, scale)",
+            "attention_scores(Q, K)",
+            NO_CHAPTER,
+        ),
         (
             "attention_steps",
             "scores and weights exchanged",
