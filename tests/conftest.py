@@ -1,4 +1,9 @@
-"""Settings for all tests: property tests draw the same examples on every machine."""
+"""Settings for all tests: property tests draw the same examples on every machine.
+
+Numbers that tests record as properties named "count: …" are added up and printed at the end.
+"""
+
+from collections import Counter
 
 from hypothesis import HealthCheck, settings
 
@@ -11,3 +16,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+
+def pytest_terminal_summary(terminalreporter):
+    counts = Counter()
+    for report in terminalreporter.stats.get("passed", []):
+        for name, value in report.user_properties:
+            if name.startswith("count: "):
+                counts[name.removeprefix("count: ")] += value
+    for name, value in counts.items():
+        terminalreporter.write_line(f"{name}: {value}")

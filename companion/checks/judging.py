@@ -39,9 +39,7 @@ def judge(name, candidate):
     report.failures += causes(exercise, candidate, outcomes, failing)
     report.failures += changed_inputs(exercise, outcomes, report.failures)
     report.failures += second_call(exercise, candidate, outcomes, report.failures)
-    if report.passed:
-        report.hints += rare_inputs(exercise, outcomes)
-    report.hints += side_effects(exercise, outcomes)
+    report.hints += side_effects(outcomes)
     return report
 
 
@@ -83,12 +81,8 @@ def is_right(exercise, i, outcome):
 
 
 def failing_inputs(exercise, outcomes):
-    """Return the positions of the inputs with a wrong result, without those that cost nothing."""
-    return [
-        i
-        for i, (case, outcome) in enumerate(zip(exercise.cases, outcomes, strict=True))
-        if not case.hint and not is_right(exercise, i, outcome)
-    ]
+    """Return the positions of the inputs with a wrong result."""
+    return [i for i, outcome in enumerate(outcomes) if not is_right(exercise, i, outcome)]
 
 
 def same(received, expected):
@@ -164,8 +158,12 @@ def compare(outcomes, failing, others, their_failing):
     if explained == set(failing):
         same_errors = all(error_text(outcomes[i]) == error_text(others[i]) for i in explained)
         return explained if values or same_errors else set()
-    seen = sum(np.count_nonzero(~np.isinf(value) & (value != 0)) for value in values)
+    seen = sum(np.count_nonzero(np.isfinite(v) & (v != 0)) + 2 * is_partly_nan(v) for v in values)
     return explained if seen > 1 and 2 * len(explained) >= len(their_failing) else set()
+
+
+def is_partly_nan(value):
+    return np.isnan(value).any() and not np.isnan(value).all()
 
 
 def error_text(outcome):
@@ -270,22 +268,13 @@ def second_call(exercise, candidate, outcomes, failures):
     return [Failure("not-repeatable", in_full(exercise, 0, again, text))]
 
 
-def rare_inputs(exercise, outcomes):
-    """Return a hint for the first input that costs nothing and is still wrong."""
-    for i, (case, outcome) in enumerate(zip(exercise.cases, outcomes, strict=True)):
-        if case.hint and not is_right(exercise, i, outcome):
-            return [Failure("rare-input", in_full(exercise, i, outcome, case.hint))]
-    return []
-
-
-def side_effects(exercise, outcomes):
+def side_effects(outcomes):
     """Return hints for the first thing printed and the first warning."""
     hints = []
-    common = [o for o, case in zip(outcomes, exercise.cases, strict=True) if not case.hint]
-    printed = next((o.printed.strip() for o in common if o.printed.strip()), None)
+    printed = next((o.printed.strip() for o in outcomes if o.printed.strip()), None)
     if printed:
         hints.append(Failure("prints", f"It prints: {printed.splitlines()[0][:60]}"))
-    warned = next((o.warned for o in common if o.warned), None)
+    warned = next((o.warned for o in outcomes if o.warned), None)
     if warned:
         hints.append(Failure("warns", f"It causes a warning: {warned}"))
     return hints

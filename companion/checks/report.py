@@ -23,7 +23,7 @@ class Report:
     failures : list of Failure
         What is wrong. Empty if the check passed.
     hints : list of Failure
-        What is worth knowing and costs nothing: printing, warnings, rare inputs.
+        What is worth knowing and costs nothing: printing and warnings.
     passed : bool
         True if there are no failures.
     """

@@ -128,14 +128,14 @@ SOFTMAX = (
         "maximum-of-everything",
         "You subtract the maximum of the whole array. A row far below the others then becomes "
         "0 / 0. Each row needs its own maximum.",
-        "overflow",
+        "maximum",
         lambda x, axis=-1: naive(x - x.max(), axis),
     ),
     mistake(
         "maximum-of-other-axis",
         "You subtract a maximum taken along another axis than the sum. Numbers that belong to one "
         "sum must all be shifted by the same amount.",
-        "overflow",
+        "maximum",
         lambda x, axis=-1: naive(x - x.max(axis=0, keepdims=True), axis),
     ),
     mistake(

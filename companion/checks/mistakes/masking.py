@@ -51,7 +51,7 @@ CAUSAL_MASK = (
         "no-diagonal",
         "A token cannot attend to itself in your mask, and the first one to nothing at all. "
         "The diagonal is True.",
-        "triangles",
+        "causal",
         lambda n: tri(n, -1),
         lambda n: np.tri(n, k=-1),
     ),
@@ -84,14 +84,14 @@ CAUSAL_MASK = (
     mistake(
         "diagonal-only",
         "Each token sees only itself. It may also attend to all tokens before it.",
-        "triangles",
+        "causal",
         lambda n: np.eye(n, dtype=bool),
         lambda n: np.eye(n),
     ),
     mistake(
         "one-step-back",
         "Each token sees itself and the one before it only. It may attend to all tokens before it.",
-        "triangles",
+        "causal",
         lambda n: tri(n) & ~tri(n, -2),
     ),
     mistake(
@@ -103,26 +103,26 @@ CAUSAL_MASK = (
     mistake(
         "upside-down",
         "The order of the rows is reversed: the first query (top row) sees only the first key.",
-        "triangles",
+        "causal",
         lambda n: tri(n)[::-1],
     ),
     mistake(
         "left-right-reversed",
         "The order of the columns is reversed: the first query (top row) sees only the first key, "
         "which is the leftmost column.",
-        "triangles",
+        "causal",
         lambda n: tri(n)[:, ::-1],
     ),
     mistake(
         "too-large",
         "Your mask is one row and one column too large: n tokens give an (n, n) mask.",
-        "triangles",
+        "causal",
         lambda n: tri(n + 1),
     ),
     mistake(
         "one-row-only",
         "You return one row. Each of the n queries has a row of its own.",
-        "triangles",
+        "causal",
         lambda n: np.ones(n, dtype=bool),
     ),
 )
@@ -330,7 +330,7 @@ MASKED_SOFTMAX = (
         "scores-set-to-zero",
         "You set masked scores to 0. exp(0) is 1, so masked keys still get weight. "
         "Use -inf: exp(-inf) is 0.",
-        "before-softmax",
+        "not-infinite",
         lambda scores, mask: softmax(scores * mask),
         lambda scores, mask: naive(scores * mask),
     ),
@@ -345,21 +345,21 @@ MASKED_SOFTMAX = (
         "zeroed-after-softmax",
         "You set weights to 0 after the softmax: the rest no longer adds up to 1. "
         "Mask the scores before it.",
-        "before-softmax",
+        "after-softmax",
         lambda scores, mask: softmax(scores) * mask,
         lambda scores, mask: naive(scores) * mask,
     ),
     mistake(
         "infinite-after-softmax",
         "You put -inf into the weights after the softmax. Put it into the scores before it.",
-        "before-softmax",
+        "after-softmax",
         lambda scores, mask: np.where(mask, softmax(scores), -np.inf),
     ),
     mistake(
         "softmax-twice",
         "You apply a softmax, then the mask, then a softmax again. "
         "Mask the scores, then one softmax.",
-        "before-softmax",
+        "after-softmax",
         lambda scores, mask: softmax(hidden(softmax(scores), mask)),
         lambda scores, mask: masked(softmax(scores), mask),
         lambda scores, mask: softmax(softmax(scores) * mask),
@@ -368,7 +368,7 @@ MASKED_SOFTMAX = (
         "masked-maximum",
         "You subtract the maximum of all scores, also of masked ones. A large masked score then "
         "makes all others vanish: 0 / 0. Masked scores may not influence anything.",
-        "before-softmax",
+        "not-infinite",
         max_over_masked_too,
         lambda scores, mask: zeros_for_nan(max_over_masked_too(scores, mask)),
         lambda scores, mask: (
@@ -393,7 +393,7 @@ MASKED_SOFTMAX = (
         "not-negative-enough",
         "Your replacement for masked scores is not negative enough: masked keys keep a trace of "
         "weight, or even win against very negative scores. Use -inf.",
-        "before-softmax",
+        "not-infinite",
         lambda scores, mask: softmax(hidden(scores, mask, -10)),
         lambda scores, mask: softmax(hidden(scores, mask, -100)),
         lambda scores, mask: softmax(hidden(scores, mask, -1000)),
@@ -409,6 +409,15 @@ MASKED_SOFTMAX = (
         lambda scores, mask: softmax(hidden(scores, mask, np.inf)),
         lambda scores, mask: softmax(hidden(scores, mask, 1e9)),
         lambda scores, mask: softmax(hidden(scores, mask, np.nan)),
+    ),
+    mistake(
+        "adds-to-anything",
+        "A masked score that is inf or nan reaches your result: inf + -inf and nan + -inf are nan. "
+        "Replace masked scores (np.where) rather than adding to them.",
+        "forbidden",
+        lambda scores, mask: masked(scores + np.where(mask, 0, -np.inf)),
+        lambda scores, mask: zeros_for_nan(softmax(scores + np.where(mask, 0, -np.inf))),
+        lambda scores, mask: np.where(mask, softmax(scores + np.where(mask, 0, -np.inf)), 0),
     ),
     mistake(
         "zero-times-infinity",
@@ -439,7 +448,7 @@ MASKED_SOFTMAX = (
     mistake(
         "renormalised-over-columns",
         "After masking you divide by the sums of the columns. Divide by the sums of the rows.",
-        "before-softmax",
+        "after-softmax",
         renormalised_over_columns,
     ),
     mistake(

@@ -341,7 +341,7 @@ MULTI_HEAD = (
     mistake(
         "heads-averaged",
         "You average the heads. Each keeps its own columns, and W_O mixes them.",
-        "concat",
+        "output-matrix",
         lambda X, W_Q, W_K, W_V, W_O: multi(X, W_Q, W_K, W_V, W_O) / len(W_Q),
         lambda X, W_Q, W_K, W_V, W_O: (
             each_head(X, W_Q, W_K, W_V).mean(axis=0) @ W_O[: W_V.shape[-1]]
@@ -374,7 +374,7 @@ MULTI_HEAD = (
         "projections-compound",
         "Your loop overwrites X (or Q, K, V), so that the second head starts from what the first "
         "one made. Every head starts from the same X.",
-        "heads",
+        "overwritten",
         compounding,
         chained,
     ),
@@ -397,7 +397,7 @@ MULTI_HEAD = (
         "scaled-by-d_model",
         "You divide the scores by the root of d_model. Each head has queries of length d_k: "
         "d_k = W_Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda X, W_Q, W_K, W_V, W_O: multi(
             X, W_Q, W_K, W_V, W_O, scale=1 / math.sqrt(X.shape[-1])
         ),
@@ -405,13 +405,13 @@ MULTI_HEAD = (
     mistake(
         "scaled-by-d_k",
         "You divide the scores by d_k. Divide by its square root.",
-        "scale",
+        "divisors",
         lambda X, W_Q, W_K, W_V, W_O: multi(X, W_Q, W_K, W_V, W_O, scale=1 / W_Q.shape[-1]),
     ),
     mistake(
         "scaled-by-all-heads",
         "You divide the scores by the root of n_heads * d_k. Each head has queries of length d_k.",
-        "scale",
+        "divisors",
         lambda X, W_Q, W_K, W_V, W_O: multi(
             X, W_Q, W_K, W_V, W_O, scale=1 / math.sqrt(len(W_Q) * W_Q.shape[-1])
         ),
@@ -419,7 +419,7 @@ MULTI_HEAD = (
     mistake(
         "scaled-by-d_v",
         "You divide the scores by the root of d_v. Queries have length d_k = W_Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda X, W_Q, W_K, W_V, W_O: multi(
             X, W_Q, W_K, W_V, W_O, scale=1 / math.sqrt(W_V.shape[-1])
         ),
@@ -428,7 +428,7 @@ MULTI_HEAD = (
         "d_k-guessed",
         "You assume that d_k is d_model / n_heads. It often is, but the matrices say: "
         "d_k = W_Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda X, W_Q, W_K, W_V, W_O: multi(
             X, W_Q, W_K, W_V, W_O, scale=1 / math.sqrt(X.shape[-1] / len(W_Q))
         ),
@@ -457,7 +457,7 @@ MULTI_HEAD = (
     mistake(
         "keys-for-values",
         "You mix keys instead of values: use W_V.",
-        "three-matrices",
+        "keys-mixed",
         lambda X, W_Q, W_K, W_V, W_O: multi(X, W_Q, W_K, W_K, W_O),
     ),
     mistake(
@@ -485,7 +485,7 @@ MULTI_HEAD = (
         "matrices-transposed",
         "You use the projection matrices transposed: X @ W, not X @ W.T (which other libraries "
         "need, because they store the transpose).",
-        "three-matrices",
+        "transposed-matrix",
         lambda X, W_Q, W_K, W_V, W_O: multi(X, flip(W_Q), flip(W_K), flip(W_V), W_O),
     ),
     mistake(
@@ -533,7 +533,7 @@ MULTI_HEAD = (
     mistake(
         "weights-transposed",
         "You use the weights transposed. Row i of the weights belongs to query i.",
-        "weighted-sum",
+        "weights-transposed",
         lambda X, W_Q, W_K, W_V, W_O: (
             concat(flip(masked(scores(X @ W_Q, X @ W_K))) @ (X @ W_V)) @ W_O
         ),

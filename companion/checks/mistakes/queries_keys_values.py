@@ -21,20 +21,20 @@ ATTENTION_SCORES = (
         "scaled-by-d_k",
         "You divide by d_k. The standard deviation of the dot products is sqrt(d_k): "
         "divide by the root.",
-        "scale",
+        "divisors",
         lambda Q, K: dots(Q, K) / Q.shape[-1],
     ),
     mistake(
         "multiplied-by-scale",
         "You multiply by sqrt(d_k): the scores grow instead of shrinking. Divide.",
-        "scale",
+        "divisors",
         lambda Q, K: dots(Q, K) * math.sqrt(Q.shape[-1]),
     ),
     mistake(
         "scaled-by-n_keys",
         "You divide by the root of the number of keys. The scale is the root of d_k, the length of "
         "each query: Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda Q, K: dots(Q, K) / math.sqrt(K.shape[-2]),
         lambda Q, K: dots(Q, K) / math.sqrt(K.shape[0]),
     ),
@@ -42,7 +42,7 @@ ATTENTION_SCORES = (
         "scaled-by-n_queries",
         "You divide by the root of the number of queries. The scale is the root of d_k, the length "
         "of each query: Q.shape[-1], not len(Q) or Q.shape[0].",
-        "scale",
+        "divisors",
         lambda Q, K: dots(Q, K) / math.sqrt(Q.shape[-2]),
         lambda Q, K: dots(Q, K) / math.sqrt(Q.shape[0]),
     ),
@@ -50,21 +50,21 @@ ATTENTION_SCORES = (
         "scaled-by-8",
         "You always divide by 8. That is sqrt(64), right only where d_k is 64. "
         "Use the root of Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda Q, K: dots(Q, K) / 8,
     ),
     mistake(
         "scaled-by-size",
         "You divide by the root of how many numbers Q holds. Use the length of one query: "
         "Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda Q, K: dots(Q, K) / math.sqrt(Q.size),
     ),
     mistake(
         "scaled-once-too-little",
         "You divide by the fourth root of d_k. That is right only if both Q and K are divided by "
         "it; otherwise divide by the square root.",
-        "scale",
+        "divisors",
         lambda Q, K: dots(Q, K) / Q.shape[-1] ** 0.25,
     ),
     mistake(

@@ -34,7 +34,7 @@ WEIGHTED_VALUES = (
         "weights-transposed",
         "You use the weights transposed: each key then hands out by column. "
         "Row i of the weights belongs to query i.",
-        "weighted-sum",
+        "weights-transposed",
         lambda weights, V: flip(weights) @ V,
         lambda weights, V: weights.T @ V,
     ),
@@ -42,7 +42,7 @@ WEIGHTED_VALUES = (
         "order-swapped",
         "You compute V @ weights. The weights come first: each *row* of weights mixes the rows "
         "of V.",
-        "weighted-sum",
+        "weights-transposed",
         lambda weights, V: V @ weights,
     ),
     mistake(
@@ -189,27 +189,27 @@ ATTENTION = (
     mistake(
         "scaled-by-d_k",
         "You divide the scores by d_k. Divide by its square root.",
-        "scale",
+        "divisors",
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / Q.shape[-1]),
     ),
     mistake(
         "multiplied-by-scale",
         "You multiply the scores by sqrt(d_k). Divide by it.",
-        "scale",
+        "divisors",
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=math.sqrt(Q.shape[-1])),
     ),
     mistake(
         "scaled-by-d_v",
         "You divide the scores by the root of d_v, the length of the values. Scores are dot "
         "products of queries and keys: d_k = Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / math.sqrt(V.shape[-1])),
     ),
     mistake(
         "scaled-by-n_keys",
         "You divide the scores by the root of the number of keys. The scale is the root of d_k, "
         "the length of each query: Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / math.sqrt(K.shape[-2])),
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / math.sqrt(K.shape[0])),
     ),
@@ -217,7 +217,7 @@ ATTENTION = (
         "scaled-by-n_queries",
         "You divide the scores by the root of the number of queries. The scale is the root of d_k, "
         "the length of each query: Q.shape[-1], not len(Q) or Q.shape[0].",
-        "scale",
+        "divisors",
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / math.sqrt(Q.shape[-2])),
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / math.sqrt(Q.shape[0])),
     ),
@@ -225,7 +225,7 @@ ATTENTION = (
         "scaled-by-8",
         "You always divide the scores by 8. That is sqrt(64), right only where d_k is 64. "
         "Use the root of Q.shape[-1].",
-        "scale",
+        "divisors",
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / 8),
     ),
     mistake(
@@ -309,7 +309,7 @@ ATTENTION = (
     mistake(
         "keys-for-values",
         "You mix the keys. The weights are for the values: weights @ V.",
-        "weighted-sum",
+        "keys-mixed",
         lambda Q, K, V, mask=None: attend(Q, K, K, mask),
     ),
     mistake(
@@ -358,7 +358,7 @@ ATTENTION = (
     mistake(
         "weights-transposed",
         "You use the weights transposed. Row i of the weights belongs to query i.",
-        "weighted-sum",
+        "weights-transposed",
         lambda Q, K, V, mask=None: flip(masked(scores(Q, K), mask)) @ V,
     ),
     mistake(
@@ -440,7 +440,7 @@ ATTENTION = (
     mistake(
         "scores-set-to-zero",
         "You set masked scores to 0. exp(0) is 1, so masked keys still get weight. Use -inf.",
-        "before-softmax",
+        "not-infinite",
         lambda Q, K, V, mask=None: softmax(scores(Q, K) * numbers_of(mask)) @ V,
     ),
     mistake(
@@ -453,14 +453,14 @@ ATTENTION = (
         "zeroed-after-softmax",
         "You set weights to 0 after the softmax: the rest no longer adds up to 1. "
         "Mask the scores before it.",
-        "before-softmax",
+        "after-softmax",
         lambda Q, K, V, mask=None: softmax(scores(Q, K)) * numbers_of(mask) @ V,
     ),
     mistake(
         "masked-before-scale",
         "You replace masked scores before the scaling by a number that the scaling then makes too "
         "small, or one that is not negative enough from the start. Use -inf.",
-        "before-softmax",
+        "not-infinite",
         lambda Q, K, V, mask=None: softmax(hidden(scores(Q, K), mask, -10)) @ V,
         lambda Q, K, V, mask=None: softmax(hidden(scores(Q, K), mask, -100)) @ V,
         lambda Q, K, V, mask=None: (
@@ -511,7 +511,7 @@ ATTENTION = (
     mistake(
         "softmax-twice",
         "You apply the softmax twice: the weights come out too equal.",
-        "before-softmax",
+        "after-softmax",
         lambda Q, K, V, mask=None: masked(masked(scores(Q, K), mask), mask) @ V,
         lambda Q, K, V, mask=None: softmax(masked(scores(Q, K), mask)) @ V,
         lambda Q, K, V, mask=None: masked(softmax(scores(Q, K)), mask) @ V,
@@ -549,14 +549,14 @@ RESIDUAL_UPDATE = (
         "changes-input",
         "Your function writes into the caller's array (+=): what the tokens were is lost, and an "
         "array of integers cannot take fractions. E + delta_E makes a new array.",
-        "residual",
+        "in-place",
         added_in_place,
         delta_overwritten,
     ),
     mistake(
         "replaced",
         "You return the update alone: what the token was is lost. Add the update to it.",
-        "residual",
+        "left-out",
         lambda E, delta_E: delta_E,
     ),
     mistake(
@@ -568,7 +568,7 @@ RESIDUAL_UPDATE = (
     mistake(
         "update-twice",
         "You add the update to itself: E was overwritten before it was used.",
-        "residual",
+        "overwritten",
         lambda E, delta_E: delta_E + delta_E,
     ),
     mistake(
@@ -666,7 +666,7 @@ RESIDUAL_UPDATE = (
         "integers-cut",
         "For integer embeddings your result is cut to integers, or NumPy refuses to: you write "
         "into an array of the dtype of E (zeros_like or copy). E + delta_E makes a float array.",
-        "residual",
+        "in-place",
         lambda E, delta_E: E.copy().__iadd__(delta_E),
         integers_cut(lambda E, delta_E: E + delta_E),
     ),
