@@ -473,6 +473,59 @@ def heads_not_done(X, W_Q, W_K, W_V, W_O):
     raise NotImplementedError
 
 
+# ------------------------------------------------------------- a second round, with less luck
+
+
+def softmax_expm1(x, axis=-1):
+    e = np.expm1(x)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def causal_times_a_billion(n):
+    return np.tril(np.ones((n, n))) * -1e9
+
+
+def padding_greater(lengths, n_keys):
+    return np.arange(n_keys) > lengths[:, None, None]
+
+
+def masked_large_maximum(scores, mask):
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    e = np.where(mask, e, 0)
+    total = e.sum(-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+def masked_any_at_all(scores, mask):
+    if not mask.any():
+        return np.zeros_like(scores)
+    return softmax_plain(np.where(mask, scores, -np.inf))
+
+
+def scores_second_axis(Q, K):
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[1])
+
+
+def attention_equals_none(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    if mask == None:  # noqa: E711
+        mask = np.ones(s.shape, bool)
+    return np.nan_to_num(softmax_plain(np.where(mask, s, -np.inf))) @ V
+
+
+def residual_append(E, delta_E):
+    return np.append(E, delta_E)
+
+
+def heads_added(X, W_Q, W_K, W_V, W_O):
+    heads = [attention_repaired(X @ W_Q[h], X @ W_K[h], X @ W_V[h]) for h in range(len(W_Q))]
+    return sum(heads) @ W_O
+
+
+def cosine_length_of_products(a, b):
+    return a @ b / np.linalg.norm(a * b)
+
+
 WRONG = [
     ("dot", dot_overwritten, ["last-product-only"]),
     ("dot", dot_early_return, ["returns-in-loop"]),
@@ -533,6 +586,16 @@ WRONG = [
     ("multi_head", heads_d_model, ["scaled-by-d_model"]),
     ("multi_head", heads_not_done, ["not-done"]),
     ("dot", dot_forgot_to_count, ["endless"]),
+    ("softmax", softmax_expm1, ["overflow", "unknown"]),
+    ("causal_mask", causal_times_a_billion, ["not-boolean"]),
+    ("padding_mask", padding_greater, ["hides-too-much"]),
+    ("masked_softmax", masked_large_maximum, ["masked-maximum"]),
+    ("masked_softmax", masked_any_at_all, ["empty-row-nan"]),
+    ("attention_scores", scores_second_axis, ["axis-counted-from-front"]),
+    ("attention", attention_equals_none, ["truth-of-mask"]),
+    ("residual_update", residual_append, ["side-by-side"]),
+    ("multi_head", heads_added, ["not-side-by-side"]),
+    ("cosine_similarity", cosine_length_of_products, ["length-of-products"]),
 ]
 
 RIGHT = [

@@ -1,20 +1,30 @@
 """Checks for the exercises: each runs a function and says which mistake was made, if any.
 
 >>> from companion import checks
->>> checks.check_softmax(lambda x, axis=-1: x)  # doctest: +ELLIPSIS
-softmax: not right yet
-...
+>>> checks.check_dot(lambda a, b: a * b)
+dot: not right yet
+<BLANKLINE>
+✗ not-added-up
+  You return the products of the entries, one for each. The dot product is their sum: ...
+  a = [3]
+  b = [-2]
+  expected: -6
+  received: [-6]
+  see chapter 1, Dot-product alignment: Two lists that agree
 
-Any callable is fine: loops, einsum, other dtypes and other orders of operations are right if the
-values are. Nested lists of numbers count as arrays. What the function prints is a hint, and so is
-a warning; what it raises, or does to its inputs, is a failure.
+Any callable is fine. Loops, einsum, other dtypes and other orders of operations are right if the
+values are; nested lists of numbers count as arrays. Only a mask must be boolean, because nothing
+in the package accepts another. What the function raises, returns of another type or shape, or
+does to its inputs is a failure; what it prints, and a warning, is a hint and costs nothing. A
+function that does not end is stopped after 3 seconds (``companion.checks.running`` says how).
 """
 
 from companion.checks.exercises import EXERCISES
 from companion.checks.judging import judge
+from companion.checks.mistakes import MISTAKES
 from companion.checks.report import Failure, Report
 
-__all__ = ["Failure", "Report", *(f"check_{name}" for name in EXERCISES)]
+__all__ = ["Failure", "Report", *(f"check_{name}" for name in EXERCISES), "known_mistakes"]
 
 
 def check_dot(candidate):
@@ -43,7 +53,7 @@ def check_causal_mask(candidate):
 
 
 def check_padding_mask(candidate):
-    """Check a ``padding_mask(lengths, n_keys)``: boolean, (..., 1, n_keys), True = may attend."""
+    """Check a ``padding_mask(lengths, n_keys)``: boolean, (batch, 1, n_keys), True = real key."""
     return judge("padding_mask", candidate)
 
 
@@ -80,3 +90,8 @@ def check_concat_heads(candidate):
 def check_multi_head(candidate):
     """Check a ``multi_head(X, W_Q, W_K, W_V, W_O)`` for `X` of shape (n, d_model)."""
     return judge("multi_head", candidate)
+
+
+def known_mistakes():
+    """Return (exercise, code, message) of every mistake that the checks know by name."""
+    return [(name, row.code, row.message) for name, table in MISTAKES.items() for row in table]

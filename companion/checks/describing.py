@@ -47,7 +47,9 @@ def describe(outcome, expected):
     received = outcome.value
     if received.shape != expected.shape:
         return "wrong-shape", wrong_shape(received, expected)
-    for code, text, holds in RELATIONS:
+    if expected.dtype == bool and received.dtype != bool:
+        return "not-boolean", "Your mask holds numbers. A mask is boolean: True = may attend."
+    for code, text, holds in RELATIONS if expected.dtype != bool else MASK_RELATIONS:
         with np.errstate(all="ignore"):
             if holds(received.astype(float), expected.astype(float)):
                 return code, text
@@ -88,11 +90,6 @@ def constant(values):
 
 # What can be seen of a result whose cause is not known: (code, text, relation).
 RELATIONS = (
-    (
-        "not-boolean",
-        "The right positions, but as numbers: a mask is boolean, True = may attend.",
-        lambda r, e: np.array_equal(r, e),
-    ),
     (
         "nan",
         "Your result contains nan, where a number is expected: inf / inf, inf - inf, 0 / 0 or "
@@ -150,5 +147,18 @@ RELATIONS = (
         "first-row-right",
         "The first row is right, others are not.",
         lambda r, e: r.ndim > 1 and len(r) > 1 and np.allclose(r[0], e[0]),
+    ),
+)
+
+MASK_RELATIONS = (
+    (
+        "hides-too-much",
+        "Your mask hides keys that should be visible.",
+        lambda r, e: (r <= e).all(),
+    ),
+    (
+        "hides-too-little",
+        "Your mask shows keys that should be hidden.",
+        lambda r, e: (r >= e).all(),
     ),
 )

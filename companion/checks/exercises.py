@@ -149,7 +149,7 @@ EXERCISES = {
                 case(numbers(3, 2), axis=0),
                 case(numbers(3, 2, seed=3), axis=1),
                 case(numbers(2, 2, 3)),
-                case(numbers(2, 3, 2), axis=1),
+                case(numbers(2, 3, 2), axis=-2),
                 case(numbers(2, 3, 5)),
                 case(numbers(2, 3, 5, seed=2), axis=1),
                 case(numbers(2, 3, 5, seed=3), axis=0),

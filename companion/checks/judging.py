@@ -90,9 +90,7 @@ def same(received, expected):
 
     A mask must be boolean; between other dtypes no difference is made.
     """
-    if received.shape != expected.shape:
-        return False
-    if (received.dtype == bool) != (expected.dtype == bool):
+    if received.shape != expected.shape or (received.dtype == bool) != (expected.dtype == bool):
         return False
     loose = {"float16": (5e-3, 1e-3), "float32": (1e-4, 1e-5)}
     rtol, atol = loose.get(received.dtype.name, (1e-5, 1e-7))
@@ -159,7 +157,9 @@ def compare(outcomes, failing, others, their_failing):
         same_errors = all(error_text(outcomes[i]) == error_text(others[i]) for i in explained)
         return explained if values or same_errors else set()
     seen = sum(np.count_nonzero(np.isfinite(v) & (v != 0)) + 2 * is_partly_nan(v) for v in values)
-    return explained if seen > 1 and 2 * len(explained) >= len(their_failing) else set()
+    share = len(explained) / len(their_failing) if their_failing else 0
+    enough = share == 1 or (share >= 0.5 and len(explained) > 1)
+    return explained if seen > 1 and enough else set()
 
 
 def is_partly_nan(value):

@@ -64,6 +64,17 @@ class Sink(io.TextIOBase):
         return len(text)
 
 
+class Nowhere:
+    """Takes the place of what shows figures and tables in a notebook."""
+
+    is_publishing = False
+
+    def publish(self, *args, **kwargs):
+        pass
+
+    clear_output = publish
+
+
 def run(function, args, kwargs):
     """Call `function` with copies of the arguments and return the `Outcome`."""
     outcome = Outcome()
@@ -107,7 +118,7 @@ def in_time(work, outcome):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(thread.ident), ctypes.py_object(Stopped)
                 )
-                thread.join(0.001)
+                thread.join(0.01)
             outcome.stopped = True
             outcome.left_behind = thread.is_alive()
 
@@ -116,17 +127,19 @@ def in_time(work, outcome):
 def quarantine(sink):
     """Catch what is printed, answer no questions, and let nobody end the session."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    old = sys.stdin, builtins.input
-    sys.stdin, builtins.input = io.StringIO(), no_input
+    old = sys.stdin, builtins.input, threading.excepthook
+    sys.stdin, builtins.input, threading.excepthook = io.StringIO(), no_input, ignore
     if shell is not None:
         shell.ask_exit = no_exit  # what `exit()` calls in a notebook
+        publisher, shell.display_pub = shell.display_pub, Nowhere()
     try:
         with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
             yield
     finally:
-        sys.stdin, builtins.input = old
+        sys.stdin, builtins.input, threading.excepthook = old
         if shell is not None:
             del shell.ask_exit
+            shell.display_pub = publisher
 
 
 def no_input(*_):
@@ -135,6 +148,10 @@ def no_input(*_):
 
 def no_exit(*_):
     raise SystemExit
+
+
+def ignore(*_):
+    """Print nothing about a thread that ended with an exception."""
 
 
 def as_numbers(returned):

@@ -210,6 +210,13 @@ COSINE_SIMILARITY = (
         lambda a, b: np.dot(a, b) / (np.sum(np.abs(a)) * np.sum(np.abs(b))),
     ),
     mistake(
+        "length-of-products",
+        "You divide by the length of a * b, the products. Divide by the length of a and by that "
+        "of b.",
+        "cosine",
+        lambda a, b: np.dot(a, b) / norm(a * b),
+    ),
+    mistake(
         "largest-for-length",
         "You use the largest entry as the length. The length is the root of the sum of squares.",
         "cosine",

@@ -281,6 +281,12 @@ def renormalised_over_columns(scores, mask):
     return A / A.sum(axis=-2, keepdims=True)
 
 
+def divided(e):
+    """Each row divided by its sum; a row of zeros stays."""
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
 def max_over_masked_too(scores, mask):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True)) * mask
     return e / e.sum(axis=-1, keepdims=True)
@@ -293,6 +299,7 @@ MASKED_SOFTMAX = (
         "Its weights must be 0.",
         "empty",
         lambda scores, mask: softmax(hidden(scores, mask)),
+        lambda scores, mask: softmax(hidden(scores, mask)) if mask.any() else scores * 0,
     ),
     mistake(
         "empty-row-uniform",
@@ -371,6 +378,9 @@ MASKED_SOFTMAX = (
         "not-infinite",
         max_over_masked_too,
         lambda scores, mask: zeros_for_nan(max_over_masked_too(scores, mask)),
+        lambda scores, mask: divided(
+            np.where(mask, np.exp(scores - scores.max(axis=-1, keepdims=True)), 0)
+        ),
         lambda scores, mask: (
             softmax(scores) * mask / ((softmax(scores) * mask).sum(axis=-1, keepdims=True) + 1e-9)
         ),

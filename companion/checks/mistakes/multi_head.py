@@ -333,10 +333,12 @@ MULTI_HEAD = (
         lambda X, W_Q, W_K, W_V, W_O: concat(each_head(X, W_Q, W_K, W_V)[::-1]) @ W_O,
     ),
     mistake(
-        "stacked-below",
-        "You put the heads below each other. They go side by side: (n, n_heads * d_v).",
+        "not-side-by-side",
+        "Your heads do not fit W_O: you put them below each other, or add or average them. "
+        "They go side by side: (n, n_heads * d_v).",
         "concat",
         lambda X, W_Q, W_K, W_V, W_O: np.concatenate(each_head(X, W_Q, W_K, W_V)) @ W_O,
+        lambda X, W_Q, W_K, W_V, W_O: each_head(X, W_Q, W_K, W_V).sum(axis=0) @ W_O,
     ),
     mistake(
         "heads-averaged",

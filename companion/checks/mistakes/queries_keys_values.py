@@ -47,6 +47,14 @@ ATTENTION_SCORES = (
         lambda Q, K: dots(Q, K) / math.sqrt(Q.shape[0]),
     ),
     mistake(
+        "axis-counted-from-front",
+        "You take d_k from axis 1. That is right for one matrix; in a batch, axis 1 holds the "
+        "tokens. Count from the end: Q.shape[-1].",
+        "divisors",
+        lambda Q, K: dots(Q, K) / math.sqrt(K.shape[1]),
+        lambda Q, K: dots(Q, K) / math.sqrt(Q.shape[1]),
+    ),
+    mistake(
         "scaled-by-8",
         "You always divide by 8. That is sqrt(64), right only where d_k is 64. "
         "Use the root of Q.shape[-1].",

@@ -222,6 +222,14 @@ ATTENTION = (
         lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / math.sqrt(Q.shape[0])),
     ),
     mistake(
+        "axis-counted-from-front",
+        "You take d_k from axis 1. That is right for one matrix; in a batch, axis 1 holds the "
+        "tokens. Count from the end: Q.shape[-1].",
+        "divisors",
+        lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / math.sqrt(K.shape[1])),
+        lambda Q, K, V, mask=None: attend(Q, K, V, mask, scale=1 / math.sqrt(Q.shape[1])),
+    ),
+    mistake(
         "scaled-by-8",
         "You always divide the scores by 8. That is sqrt(64), right only where d_k is 64. "
         "Use the root of Q.shape[-1].",
@@ -398,7 +406,7 @@ ATTENTION = (
     ),
     mistake(
         "truth-of-mask",
-        "`if mask:` asks for one truth value of a whole array and fails. "
+        "`if mask:` and `if mask == None:` ask for one truth value of a whole array and fail. "
         "Ask `if mask is not None:`.",
         "before-softmax",
         refuses_arrays,
@@ -610,6 +618,7 @@ RESIDUAL_UPDATE = (
         lambda E, delta_E: np.concatenate([E, delta_E], axis=-1),
         lambda E, delta_E: np.concatenate([E, delta_E], axis=0),
         lambda E, delta_E: np.stack([E, delta_E]),
+        np.append,
     ),
     mistake(
         "one-update-for-all",
