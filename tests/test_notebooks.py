@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from companion.interactive import MIME_TYPE
 from notebooks import METADATA, normalise, run, write
 
 ROOT = Path(__file__).parent.parent
@@ -106,7 +107,11 @@ def test_every_picture_says_what_it_shows(path):
     for cell in code_cells(path):
         pictures = [o for o in cell.outputs if "image/png" in o.get("data", {})]
         assert len(pictures) <= 1, f"more than one picture: {where(path, cell)}"
-        if pictures:
+        if pictures and MIME_TYPE in pictures[0].data:
+            text = pictures[0].data[MIME_TYPE]["description"]
+            assert len(text) >= 20 and pictures[0].data["text/plain"] == text, where(path, cell)
+            assert pictures[0].metadata["image/png"]["alt"] == text, where(path, cell)
+        elif pictures:
             mystnb = cell.metadata.get("mystnb", {})
             alt = mystnb.get("image", {}).get("alt", "")
             assert len(alt) >= 20, f"no mystnb.image.alt: {where(path, cell)}"

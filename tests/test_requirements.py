@@ -54,9 +54,10 @@ def test_the_package_is_built_by_the_locked_setuptools():
     assert project["build-system"]["requires"] == [f"setuptools=={version}"]
 
 
-def test_binder_installs_what_the_companion_needs_and_no_more():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    needed = {re.match(r"[\w-]+", line)[0] for line in project["project"]["dependencies"]}
+def test_binder_installs_what_the_notebooks_need_and_no_more():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = project["dependencies"] + project["optional-dependencies"]["interactive"]
+    needed = {re.match(r"[\w-]+", line)[0] for line in lines}
     assert set(pins("binder/requirements.txt")) == needed
 
 

@@ -1,0 +1,38 @@
+// Makes the figures of a page live, each when the reader comes near it: its still picture gives
+// way to one that follows the controls. What changes is also said in words, for screen readers.
+(() => {
+  const src = new URL("vega-embed.js", document.currentScript.src);
+  let library;
+  const load = () =>
+    (library ??= new Promise((onload, onerror) =>
+      document.head.append(Object.assign(document.createElement("script"), { src, onload, onerror })),
+    ));
+
+  const enliven = async (figure) => {
+    await load();
+    const [bind, still, words] = figure.children;
+    const live = document.createElement("div");
+    const { $schema, ...spec } = JSON.parse(figure.querySelector("script").textContent);
+    const options = { mode: "vega-lite", renderer: "svg", actions: false, bind };
+    const { view } = await vegaEmbed(live, spec, options);
+    still.replaceWith(live);
+    bind.addEventListener("input", async () => {
+      await view.runAsync();
+      const marks = [...live.querySelectorAll(".readout_marks > *")];
+      words.textContent = marks.map((mark) => mark.getAttribute("aria-label")).join(", ");
+    });
+  };
+
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (isIntersecting) {
+          near.unobserve(target);
+          enliven(target);
+        }
+      }
+    },
+    { rootMargin: "200px" },
+  );
+  addEventListener("load", () => document.querySelectorAll(".interactive").forEach((f) => near.observe(f)));
+})();
