@@ -88,6 +88,10 @@ def test_a_page_has_one_title_and_headings_in_order(name):
 def test_a_chapter_bears_the_number_of_its_notebook(name):
     number = int(re.match(r"notebooks/(\d\d)_", name)[1])
     assert article(name).h1.get_text().startswith(f"{number}. ")
+    captions = [tag.get_text().strip() for tag in article(name).find_all(class_="caption-number")]
+    for kind in ("Fig.", "Exercise"):
+        found = [caption for caption in captions if caption.startswith(f"{kind} ")]
+        assert found == [f"{kind} {number}.{i}" for i in range(1, len(found) + 1)]
 
 
 @each_document

@@ -16,7 +16,9 @@ def count_from_zero(app, env):
     """After Sphinx has numbered everything: sections, titles, links in menus, figures."""
     for anchors in env.toc_secnumbers.values():
         anchors.update({anchor: one_less(number) for anchor, number in anchors.items()})
-    for kinds in env.toc_fignumbers.values():
+    for page, kinds in env.toc_fignumbers.items():
+        if not env.toc_secnumbers.get(page):
+            continue  # not a chapter: figures there have a number of their own alone
         for figures in kinds.values():
             figures.update({name: one_less(number) for name, number in figures.items()})
     links = (link for toc in env.tocs.values() for link in toc.findall(nodes.reference))
