@@ -6,6 +6,14 @@ Rows are tokens, the softmax runs over the last axis, masks are boolean and ``Tr
 
 from companion.distributions import log_softmax, softmax, softmax_jacobian
 from companion.dot_product import alignment_matrix, cosine_similarity, dot
+from companion.efficient import (
+    KeyValueCache,
+    attention_bytes,
+    attention_flops,
+    attention_parameters,
+    blockwise_attention,
+    grouped_query_attention,
+)
 from companion.embeddings import (
     Sentence,
     WordVectors,
@@ -30,18 +38,24 @@ from companion.value_updates import (
 
 __all__ = [
     "AttentionSteps",
+    "KeyValueCache",
     "MultiHeadAttention",
     "MultiHeadSteps",
     "Sentence",
     "WordVectors",
     "alignment_matrix",
     "attention",
+    "attention_bytes",
+    "attention_flops",
+    "attention_parameters",
     "attention_scores",
     "attention_steps",
+    "blockwise_attention",
     "causal_mask",
     "concat_heads",
     "cosine_similarity",
     "dot",
+    "grouped_query_attention",
     "load_head",
     "load_layer",
     "load_probes",
