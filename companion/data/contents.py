@@ -53,6 +53,82 @@ building castle paris france tall tiny toy model king street road wide tired sof
 monster river shore money loan dog cat bee flower
 """.split()
 
+# What chapter 7 opens step by step: the shortest recorded sentence of more than one word
+OPENED = "thinking_machines"
+N_POSITIONS = 32  # position vectors compared with each other
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
+
+# Sentences in which each of 72 heads is removed in turn
+REMOVED_IN = ("animal_tired", "animal_wide", "creature", "mole_skin", "bank_twice", "dog_cat")
+
+# Pairs of sentences that differ in the last word only, which decides what "it" is: with the first
+# word the first noun, with the second word the second. Invented for this book.
+# (sentence, word, other word, first noun, second noun)
+PAIRS = (
+    ("The ball broke the window because it was too {}.", "hard", "thin", "ball", "window"),
+    ("The cup did not fit into the bag because it was too {}.", "big", "small", "cup", "bag"),
+    ("The cat caught the mouse because it was {}.", "hungry", "slow", "cat", "mouse"),
+    ("The dog could not catch the rabbit because it was too {}.", "slow", "fast", "dog", "rabbit"),
+    ("The boat could not pass the bridge because it was too {}.", "tall", "low", "boat", "bridge"),
+    ("The key did not open the door because it was {}.", "bent", "stuck", "key", "door"),
+    ("The bee left the flower because it was {}.", "full", "empty", "bee", "flower"),
+    ("The snake swallowed the egg because it was {}.", "hungry", "small", "snake", "egg"),
+    (
+        "The horse did not jump over the wall because it was too {}.",
+        "weak",
+        "high",
+        "horse",
+        "wall",
+    ),
+    ("The baby ate the apple because it was so {}.", "hungry", "sweet", "baby", "apple"),
+    (
+        "The table did not go through the door because it was too {}.",
+        "wide",
+        "narrow",
+        "table",
+        "door",
+    ),
+    ("The rope could not hold the rock because it was too {}.", "thin", "heavy", "rope", "rock"),
+    ("The knife did not cut the bread because it was too {}.", "blunt", "hard", "knife", "bread"),
+    ("The bird left the tree because it was {}.", "hungry", "dead", "bird", "tree"),
+    (
+        "The ship could not enter the port because it was too {}.",
+        "large",
+        "shallow",
+        "ship",
+        "port",
+    ),
+    ("The nail went into the wood because it was {}.", "sharp", "soft", "nail", "wood"),
+    ("The lamp did not light the room because it was too {}.", "weak", "large", "lamp", "room"),
+    ("The wolf followed the sheep because it was {}.", "hungry", "lost", "wolf", "sheep"),
+    ("The car could not climb the hill because it was too {}.", "old", "steep", "car", "hill"),
+    ("The box fell off the shelf because it was too {}.", "heavy", "narrow", "box", "shelf"),
+    ("The rain did not fill the lake because it was too {}.", "short", "deep", "rain", "lake"),
+    (
+        "The tent did not survive the storm because it was too {}.",
+        "weak",
+        "strong",
+        "tent",
+        "storm",
+    ),
+    (
+        "The plant did not grow in the garden because it was too {}.",
+        "sick",
+        "dark",
+        "plant",
+        "garden",
+    ),
+    ("The coat did not fit into the case because it was too {}.", "thick", "small", "coat", "case"),
+    (
+        "The picture did not cover the hole because it was too {}.",
+        "small",
+        "large",
+        "picture",
+        "hole",
+    ),
+    ("The truck could not use the road because it was too {}.", "heavy", "narrow", "truck", "road"),
+)
+
 # Words kept from the vector table, beside the neighbours and the frequent words below
 WORDS = """
 one two three four five six seven eight nine ten eleven twelve
