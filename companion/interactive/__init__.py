@@ -11,5 +11,19 @@ dictionaries. Only the still pictures need a package, vl-convert-python.
 
 from companion.interactive._distribution import distribution
 from companion.interactive._figure import MIME_TYPE, InteractiveFigure
+from companion.interactive._heads import heads
+from companion.interactive._masks import masks
+from companion.interactive._score_table import score_table
+from companion.interactive._value_update import value_update
+from companion.interactive._vectors import vectors
 
-__all__ = ["MIME_TYPE", "InteractiveFigure", "distribution"]
+__all__ = [
+    "MIME_TYPE",
+    "InteractiveFigure",
+    "distribution",
+    "heads",
+    "masks",
+    "score_table",
+    "value_update",
+    "vectors",
+]

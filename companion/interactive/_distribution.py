@@ -24,7 +24,7 @@ def distribution(scores, labels):
     Examples
     --------
     >>> figure = distribution([1, 0, -1], ["a", "b", "c"])
-    >>> figure.spec["description"][-34:]
+    >>> figure.spec["description"].split(": ")[-1]
     'weights a 0.665, b 0.245, c 0.090.'
     """
     scores = np.asarray(scores, dtype=float).round(2)

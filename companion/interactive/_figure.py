@@ -4,6 +4,8 @@ import base64
 import io
 from dataclasses import dataclass
 
+import numpy as np
+
 VEGA_LITE = "6.4"  # draws version 5, too, which is what JupyterLab 4.6 knows
 MIME_TYPE = "application/vnd.vegalite.v5+json"
 BLUE, ORANGE = "#0072B2", "#D55E00"  # of companion.plotting; readable on white and on black
@@ -89,3 +91,105 @@ def slider(name, label, low, high, step, value):
     """Describe a parameter that the reader sets with a slider."""
     bind = {"input": "range", "name": label, "min": low, "max": high, "step": step}
     return {"name": name, "value": value, "bind": bind}
+
+
+def menu(name, label, labels, value):
+    """Describe a parameter that the reader sets by choosing a label: its number, from 0."""
+    labels = [str(label) for label in labels]
+    options = list(range(len(labels)))
+    bind = {"input": "select", "name": label, "options": options, "labels": labels}
+    return {"name": name, "value": value, "bind": bind}
+
+
+def checkbox(name, label, value):
+    """Describe a parameter that the reader turns on and off."""
+    return {"name": name, "value": value, "bind": {"input": "checkbox", "name": label}}
+
+
+def calculate(**expressions):
+    """Describe new columns of the data, each by its expression."""
+    return [{"calculate": text, "as": name} for name, text in expressions.items()]
+
+
+def words_axis(width, **more):
+    """Describe a y-axis of words that is `width` pixels wide, whatever they are set in."""
+    sizes = {"minExtent": width, "maxExtent": width, "labelLimit": width, "labelPadding": 6}
+    return {"title": None, "domain": False, "ticks": False, **sizes, **more}
+
+
+def readout(names, transform):
+    """Describe lines of text, one for each name; `transform` makes column `text` from `i`.
+
+    The script of the book's pages reads them out after each change.
+    """
+    rows = {"field": "i", "type": "ordinal", "axis": None}
+    return {
+        "data": {"values": [{"name": name, "i": i} for i, name in enumerate(names)]},
+        "transform": [
+            *transform,
+            *calculate(
+                with_minus="replace(datum.text, /-/g, '−')",
+                says="datum.name + ' ' + datum.with_minus",
+            ),
+        ],
+        "height": {"step": 18},
+        "encoding": {"y": rows},
+        "layer": [
+            {
+                "mark": {"type": "text", "align": "left", "aria": False},
+                "encoding": {"x": {"value": 0}, "text": {"field": "name"}},
+            },
+            {
+                "name": "readout",
+                "mark": {"type": "text", "align": "left"},
+                "encoding": {
+                    "x": {"value": 7 * max(map(len, names))},
+                    "text": {"field": "with_minus"},
+                    "description": {"field": "says"},
+                },
+            },
+        ],
+    }
+
+
+def compact(array, digits=4):
+    """Write each row of a matrix as one string of numbers: short, and one line in a notebook."""
+    return [" ".join(f"{x:g}" for x in row) for row in np.round(array, digits) + 0.0]
+
+
+def entry(rows, row, column):
+    """Write the expression for one number of a matrix stored by `compact`."""
+    return f"toNumber(split({rows}[{row}], ' ')[{column}])"
+
+
+def minus(text):
+    """Put a real minus sign into a text with numbers."""
+    return text.replace("-", "−")
+
+
+def pixels(field):
+    """Describe a position that is given in pixels."""
+    return {"field": field, "type": "quantitative", "scale": None, "axis": None}
+
+
+def signed(value, digits):
+    """Write the expression for a number as text, with a real minus and none before zero."""
+    return f"replace(replace(format({value}, '.{digits}f'), /^-(0[.]?0*)$/, '$1'), '-', '−')"
+
+
+def text(x, field, align="center", size=11, **more):
+    """Describe small numbers in a column: at a place in pixels, or at one that a field says."""
+    place = {"value": x} if isinstance(x, int) else pixels(x)
+    return {
+        "mark": {"type": "text", "align": align, "fontSize": size, "aria": bool(more)},
+        "encoding": {"x": place, "text": {"field": field}, **more},
+    }
+
+
+def heading(words, x, **mark):
+    """Describe what stands over a column."""
+    return {
+        "data": {"values": [{}]},
+        "mark": {"type": "text", "text": words, "align": "left", "fontSize": 11, **mark},
+        "encoding": {"x": {"value": x}, "y": {"value": -8}},
+    }

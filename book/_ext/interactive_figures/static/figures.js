@@ -18,7 +18,7 @@
     still.replaceWith(live);
     bind.addEventListener("input", async () => {
       await view.runAsync();
-      const marks = [...live.querySelectorAll(".readout_marks > *")];
+      const marks = [...live.querySelectorAll("[class*=readout] > *")];
       words.textContent = marks.map((mark) => mark.getAttribute("aria-label")).join(", ");
     });
   };
