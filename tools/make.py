@@ -324,13 +324,24 @@ def notebooks():
     sys.exit(run(PYTHON, "tools/notebooks.py", *sorted(NOTEBOOKS.glob("*.ipynb"))))
 
 
+def classroom():
+    """Build what a teacher hands out, collects and marks: a folder and a zip."""
+    set_up()
+    if run(PYTHON, ROOT / "tools" / "classroom.py"):
+        raise Failed("The classroom pack was not built; the reason is above.")
+
+
 def lock():
-    """Renew constraints.txt from requirements.txt (needs a network)."""
-    requirements = [
-        line.split("#")[0].strip()
-        for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    ]
-    direct = "\n".join(line for line in requirements if re.match(r"\w", line))
+    """Renew constraints*.txt from requirements*.txt (needs a network)."""
+    def direct(name):
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        return "\n".join(line.split("#")[0] for line in lines if re.match(r"\w", line))
+
+    def renew(name, lines):
+        target = ROOT / name
+        head = [t for t in target.read_text(encoding="utf-8").splitlines() if t.startswith("#")]
+        target.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder, PYTHON.relative_to(VENV))
         if run(sys.executable, "-m", "venv", folder) or run(
@@ -340,22 +351,29 @@ def lock():
         # "fewest": one version of each package for all Pythons, so that outputs agree
         options = "--universal --python-version 3.11 --fork-strategy fewest".split()
         options += "--no-annotate --no-header --upgrade --quiet".split()
-        locked = Path(folder, "locked.txt")
-        if run(
-            *(python, "-m", "uv", "pip", "compile", "-", *options, "--output-file", locked),
-            input=direct.encode(),
-            stdout=subprocess.DEVNULL,
-        ):
-            raise Failed("No set of versions fits requirements.txt; see above.")
-        target = ROOT / "constraints.txt"
-        head = [t for t in target.read_text(encoding="utf-8").splitlines() if t.startswith("#")]
-        target.write_text("\n".join(head) + "\n" + locked.read_text(), encoding="utf-8")
-    say("constraints.txt is renewed. Run make test, then commit it with requirements.txt.")
+
+        def compiled(text, *more):
+            locked = Path(folder, "locked.txt")
+            if run(
+                *(python, "-m", "uv", "pip", "compile", "-", *options, *more),
+                *("--output-file", locked),
+                input=text.encode(),
+                stdout=subprocess.DEVNULL,
+            ):
+                raise Failed("No set of versions fits the requirements; see above.")
+            return locked.read_text(encoding="utf-8").splitlines()
+
+        book = compiled(direct("requirements.txt"))
+        renew("constraints.txt", book)
+        both = direct("requirements.txt") + "\n" + direct("requirements-teach.txt")
+        more = compiled(both, "--constraint", ROOT / "constraints.txt")
+        renew("constraints-teach.txt", [line for line in more if line not in book])
+    say("constraints*.txt are renewed. Run make test, then commit them with requirements*.txt.")
 
 
 def clean():
     """Delete everything that these commands have made, `.venv` included."""
-    made = [BUILD, VENV, *ROOT.glob("*.egg-info")]
+    made = [BUILD, VENV, ROOT / ".venv-teach", *ROOT.glob("*.egg-info")]
     made += [ROOT / name for name in (".pytest_cache", ".ruff_cache", ".hypothesis")]
     for folder in ("companion", "tests", "tools", "book", "notebooks"):
         made += (ROOT / folder).rglob("__pycache__")
@@ -365,7 +383,7 @@ def clean():
     say("Clean: everything that was made is gone.")
 
 
-COMMANDS = {c.__name__: c for c in (book, test, lab, serve, notebooks, lock, clean)}
+COMMANDS = {c.__name__: c for c in (book, test, lab, serve, notebooks, classroom, lock, clean)}
 
 
 def help_text():
