@@ -333,6 +333,7 @@ def classroom():
 
 def lock():
     """Renew constraints*.txt from requirements*.txt (needs a network)."""
+
     def direct(name):
         lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
         return "\n".join(line.split("#")[0] for line in lines if re.match(r"\w", line))
