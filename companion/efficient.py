@@ -153,6 +153,8 @@ def attention_bytes(n, n_heads, d_k, d_v=None, n_kv_heads=None, dtype=np.float32
 
 # --- attention in blocks ----------------------------------------------------------------------
 
+SLACK = 4  # how far a score may lie above the shift before the shift is raised: e^4 is 55
+
 
 @np.errstate(**check.SILENT)
 def blockwise_attention(Q, K, V, mask=None, causal=False, scale=None, block_size=512):
@@ -199,8 +201,9 @@ def blockwise_attention(Q, K, V, mask=None, causal=False, scale=None, block_size
     -----
     For each query the largest score so far (m), the sum (l) and the weighted values (o) are kept;
     when a block brings a larger score, the old sums are multiplied by c. This is the online
-    softmax of Milakov and Gimelshein (2018) in the blocks of Dao et al. (2022). Beyond its inputs
-    and its output it holds one block of scores and a few columns of block length.
+    softmax of Milakov and Gimelshein (2018) in the blocks of Dao et al. (2022). Any m near the
+    largest score gives the same result, so here it moves only when a score lies far above it.
+    Beyond inputs and output it holds one block of scores and one head's keys and values.
 
     Examples
     --------
@@ -214,64 +217,71 @@ def blockwise_attention(Q, K, V, mask=None, causal=False, scale=None, block_size
     offset = n_keys - n_queries if causal else n_keys  # query i sees keys up to i + offset
     Q, K, V = (np.broadcast_to(a, (*leading, *a.shape[-2:])) for a in (Q, K, V))
 
+    scores = np.empty((min(step, n_queries), min(step, n_keys)), Q.dtype)  # used again and again
     output = np.empty((*leading, n_queries, V.shape[-1]), dtype)
     for head in np.ndindex(leading):
-        for start in range(0, n_queries, step):
-            rows = slice(start, min(start + step, n_queries))
-            state = _empty_state(rows.stop - rows.start, V.shape[-1], Q.dtype)
-            queries = Q[head][rows] * Q.dtype.type(scale)
-            past = max(min(rows.stop + offset, n_keys), 0)  # blocks of the future are skipped
-            for first in range(0, past, step):
-                keys = slice(first, min(first + step, past))
-                allowed = _allowed(None if mask is None else mask[head], rows, keys, offset)
-                _add_block(state, queries, K[head][keys], V[head][keys], allowed)
-            _, total, mixed, any_key = state
+        keys_1 = _with_column(K[head], 1)  # [k, 1]
+        for rows in _blocks(n_queries, step):
+            queries = _with_column(Q[head][rows] * Q.dtype.type(scale), 0)  # [q, -shift]
+            total = np.zeros((len(queries), 1), Q.dtype)
+            mixed = np.zeros((len(queries), V.shape[-1]), Q.dtype)
+            any_key = np.zeros((len(queries), 1), bool)
+            for keys in _blocks(min(rows.stop + offset, n_keys), step):  # the future is left out
+                allowed = _allowed(mask[head], rows, keys, offset)  # (rows, keys)
+                any_key |= allowed.any(axis=-1, keepdims=True)
+                _add_block(total, mixed, queries, keys_1[keys], V[head][keys], allowed, scores)
             output[head][rows] = np.where(any_key, mixed / total, 0)
     return output
 
 
-def _empty_state(n, d_v, dtype):
-    """Return what is kept for each query: largest score, sum, weighted values, any key at all."""
-    largest = np.full((n, 1), -np.inf, dtype)
-    return [largest, np.zeros((n, 1), dtype), np.zeros((n, d_v), dtype), np.zeros((n, 1), bool)]
-
-
-def _add_block(state, Q, K, V, allowed):
-    """Add one block of keys to the state of a block of queries (already scaled)."""
-    largest, total, mixed, any_key = state
-    scores = Q @ K.mT  # (rows, keys): the one large array
-    if allowed is None:
-        any_key[:] = True
-    else:
+def _add_block(total, mixed, queries, keys, values, allowed, scores):
+    """Add one block of keys to what a block of queries has collected; writes over `scores`."""
+    scores = scores[: len(queries), : len(keys)]
+    np.matmul(queries, keys.mT, out=scores)  # [q, -shift] times [k, 1]: score - shift
+    if not allowed.all():
         np.copyto(scores, -np.inf, where=~allowed)
-        any_key |= allowed.any(axis=-1, keepdims=True)
-
-    new_largest = np.maximum(largest, scores.max(axis=-1, keepdims=True))  # (rows, 1)
-    shift = np.where(new_largest == -np.inf, 0, new_largest)  # nothing yet: -inf - -inf is nan
-    rescale = np.exp(largest - shift)  # (rows, 1): 1 where the largest score stays
-    scores -= shift
+    if not (scores.max() <= SLACK and total.all()):  # far above the shift, or no shift found yet
+        _raise_shift(total, mixed, queries, scores)
     weights = np.exp(scores, out=scores)  # in place, and not yet divided by their sum
+    total += weights @ np.ones((len(keys), 1), weights.dtype)  # a sum; the product is quicker
+    mixed += _mix(weights, values, allowed)
 
-    total *= rescale
-    total += weights @ np.ones((len(K), 1), weights.dtype)  # sums of rows, faster than .sum()
+
+def _raise_shift(total, mixed, queries, scores):
+    """Subtract each query's largest score so far: here, in earlier blocks and in later ones."""
+    rise = scores.max(axis=-1, keepdims=True)  # (rows, 1), counted from the shift so far
+    rise = np.where(total > 0, np.maximum(rise, 0), rise)  # only up, once there is a sum
+    rise = np.where(rise == -np.inf, 0, rise)  # no key yet
+    rescale = np.exp(-np.maximum(rise, 0))
+    scores -= rise  # this block
+    total *= rescale  # earlier blocks
     mixed *= rescale
-    mixed += _mix(weights, V, allowed)  # (rows, d_v)
-    largest[:] = new_largest
+    queries[:, -1:] -= rise  # later blocks
+
+
+def _with_column(matrix, value):
+    """Return a copy of the matrix with one more column, of equal numbers."""
+    column = np.full((len(matrix), 1), value, matrix.dtype)
+    return np.concatenate((matrix, column), axis=1)
+
+
+def _blocks(n, step):
+    """Return slices that cover 0 to `n`; none for `n` below 1."""
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def _allowed(mask, rows, keys, offset):
-    """Return the mask of one block, the future included; None if all may attend to all."""
-    allowed = None if mask is None else mask[rows, keys]
+    """Return the mask of one block, the future hidden too."""
+    allowed = mask[rows if len(mask) > 1 else slice(None), keys]  # one row if it serves all
     if keys.stop - 1 > rows.start + offset:  # the first query must not see the last key
         i, j = np.arange(rows.start, rows.stop), np.arange(keys.start, keys.stop)
-        past = j <= i[:, None] + offset  # (rows, keys)
-        allowed = past if allowed is None else allowed & past
+        allowed = allowed & (j <= i[:, None] + offset)
     return allowed
 
 
 def _mix(weights, V, allowed):
     """Return ``weights @ V`` where a hidden key adds nothing, even if its value is nan or inf."""
-    if allowed is None or np.isfinite(V).all():
+    if allowed.all() or np.isfinite(V).all():
         return weights @ V
     odd = ~np.isfinite(V).all(axis=-1)  # (keys,)
     mixed = weights @ np.where(odd[:, None], 0, V)
@@ -294,12 +304,14 @@ def _options(Q, K, V, mask, scale):
         scale = 1 / math.sqrt(Q.shape[-1])
     scale = check.need_number(scale, "scale", Q.dtype)
     n_queries, n_keys = Q.shape[-2], K.shape[-2]
-    if mask is not None:
-        mask = check.need_mask(mask, (*leading, n_queries, n_keys))
+    if mask is None:
+        mask = np.ones((1, 1), bool)
+    check.need_mask(mask, (*leading, n_queries, n_keys))
     scores = np.broadcast_to(Q.dtype.type(0), (*leading, n_queries, n_keys))  # a shape, no memory
     leading = check.need_leading(scores, "the scores", V, "V", own_axes=2)
-    if mask is not None:
-        mask = np.broadcast_to(mask, (*leading, n_queries, n_keys))
+    mask = np.atleast_2d(mask)
+    rows = 1 if mask.shape[-2] == 1 else n_queries  # one row for all queries stays one row
+    mask = np.broadcast_to(mask, (*leading, rows, n_keys))
     return leading, mask, scale
 
 
