@@ -167,6 +167,20 @@ def minus(text):
     return text.replace("-", "−")
 
 
+def bar(start, end):
+    """Describe a bar between two places in pixels, with room for a number on it."""
+    return {
+        "mark": {
+            "type": "bar",
+            "color": BLUE,
+            "stroke": BLUE,
+            "fillOpacity": FULL,
+            "aria": False,
+        },
+        "encoding": {"x": {"value": start}, "x2": pixels(end)},
+    }
+
+
 def pixels(field):
     """Describe a position that is given in pixels."""
     return {"field": field, "type": "quantitative", "scale": None, "axis": None}
@@ -177,7 +191,7 @@ def signed(value, digits):
     return f"replace(replace(format({value}, '.{digits}f'), /^-(0[.]?0*)$/, '$1'), '-', '−')"
 
 
-def text(x, field, align="center", size=11, **more):
+def text(x, field, align="center", size=12, **more):
     """Describe small numbers in a column: at a place in pixels, or at one that a field says."""
     place = {"value": x} if isinstance(x, int) else pixels(x)
     return {
@@ -190,6 +204,6 @@ def heading(words, x, **mark):
     """Describe what stands over a column."""
     return {
         "data": {"values": [{}]},
-        "mark": {"type": "text", "text": words, "align": "left", "fontSize": 11, **mark},
+        "mark": {"type": "text", "text": words, "align": "left", **mark},
         "encoding": {"x": {"value": x}, "y": {"value": -8}},
     }

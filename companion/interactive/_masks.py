@@ -105,7 +105,7 @@ def masks(scores, tokens):
         [
             checkbox("causal", "causal mask", True),
             slider("front", "padding in front", 0, n, 1, 0),
-            slider("back", "padding at the end", 0, n, 1, 0),
+            slider("back", "padding at end", 0, n, 1, 0),
             {"name": "end", "expr": f"{n} - back"},
             {"name": "tokens", "value": list(tokens)},
             {"name": "S", "value": compact(scores)},

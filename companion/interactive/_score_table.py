@@ -9,6 +9,7 @@ from companion.interactive._figure import (
     ORANGE,
     TEXT,
     WIDTH,
+    bar,
     calculate,
     compact,
     entry,
@@ -157,20 +158,15 @@ def score_table(Q, K, tokens, query=0):
         ],
         "encoding": {"y": of_row},
         "layer": [
-            *(
-                {
-                    "mark": {"type": "bar", "color": BLUE, "opacity": FULL, "aria": False},
-                    "encoding": {"x": {"value": start}, "x2": pixels(end)},
-                }
-                for start, end in ((PLAIN, "plain_end"), (DIVIDED, "divided_end"))
-            ),
-            text(KEY, "key", "right"),
-            text(PRODUCT, "product_number", "right"),
-            text(PLAIN + 3, "plain_number", "left"),
-            text(SCORE, "score_number", "right"),
+            bar(PLAIN, "plain_end"),
+            bar(DIVIDED, "divided_end"),
+            text(KEY, "key", "right", 11),
+            text(PRODUCT, "product_number", "right", 11),
+            text(PLAIN + 3, "plain_number", "left", 11),
+            text(SCORE, "score_number", "right", 11),
             {
                 "name": "readout",
-                **text(DIVIDED + 3, "divided_number", "left", description={"field": "says"}),
+                **text(DIVIDED + 3, "divided_number", "left", 11, description={"field": "says"}),
             },
             heading("key", KEY, align="right"),
             heading("q · k", PRODUCT, align="right"),

@@ -4,16 +4,15 @@ import numpy as np
 
 from companion.interactive._figure import (
     BLUE,
-    FULL,
     TEXT,
     WIDTH,
+    bar,
     calculate,
     compact,
     entry,
     figure,
     heading,
     menu,
-    pixels,
     readout,
     signed,
     slider,
@@ -73,10 +72,7 @@ def value_update(head, token=0):
         ),
         "encoding": {"y": words("word")},
         "layer": [
-            {
-                "mark": {"type": "bar", "color": BLUE, "opacity": FULL, "aria": False},
-                "encoding": {"x": {"value": 0}, "x2": pixels("end")},
-            },
+            bar(0, "end"),
             text(3, "number", "left", description={"field": "says"}),
             text(VALUE, "value", "left"),
             heading("weight", 0),
@@ -100,7 +96,7 @@ def value_update(head, token=0):
         "encoding": {"y": words("feature")},
         "layer": [
             {
-                "mark": {"type": "bar", "color": BLUE, "opacity": FULL, "aria": False},
+                "mark": {"type": "bar", "color": BLUE, "aria": False},
                 "encoding": {
                     "x": {"field": "before", **along, "axis": {"title": "entry", "tickCount": 5}},
                     "x2": {"field": "after"},

@@ -95,7 +95,7 @@ def vectors(a, b, names):
                     },
                     {
                         "transform": [{"filter": "datum.i == 0"}],
-                        "mark": {"type": "rule", "strokeWidth": 9, "opacity": 0.5, "aria": False},
+                        "mark": {"type": "rule", "strokeWidth": 9, "aria": False},
                         "encoding": {
                             "x": place["x"],
                             "x2": {"datum": 0},
