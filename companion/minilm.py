@@ -183,10 +183,18 @@ def load_measured():
 
 
 def encoder_from_files(model_path, tokenizer_path, dtype):
-    """Build an encoder from BERT's weights, which are stored for the convention X @ W.T."""
+    """Build an encoder from the two files of the package."""
     from tokenizers import Tokenizer
 
-    arrays = {name: array.astype(dtype) for name, array in read_safetensors(model_path).items()}
+    tokenizer = Tokenizer.from_file(str(tokenizer_path))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    arrays = read_safetensors(model_path)
+    return encoder_from_arrays({k: a.astype(dtype) for k, a in arrays.items()}, tokenizer)
+
+
+def encoder_from_arrays(arrays, tokenizer=None):
+    """Build an encoder from BERT's weights, which are stored for the convention X @ W.T."""
 
     def linear(name):
         return arrays[f"{name}.weight"].T, arrays[f"{name}.bias"]
@@ -200,7 +208,8 @@ def encoder_from_files(model_path, tokenizer_path, dtype):
         return W, b.reshape(N_HEADS, -1)  # (n_heads, d_model, d_k), (n_heads, d_k)
 
     layers = []
-    while (name := f"encoder.layer.{len(layers)}") + ".output.dense.bias" in arrays:
+    n_layers = len({key.split(".")[2] for key in arrays if key.startswith("encoder.layer.")})
+    for name in (f"encoder.layer.{i}" for i in range(n_layers)):
         own = f"{name}.attention.self"
         W_Q, b_Q = in_heads(*linear(f"{own}.query"))
         W_K, b_K = in_heads(*linear(f"{own}.key"))
@@ -216,9 +225,6 @@ def encoder_from_files(model_path, tokenizer_path, dtype):
                 *norm(f"{name}.output"),
             )
         )
-    tokenizer = Tokenizer.from_file(str(tokenizer_path))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
     table = "embeddings.{}_embeddings.weight".format
     positions = arrays[table("position")] + arrays[table("token_type")][0]
     return Encoder(arrays[table("word")], positions, *norm("embeddings"), layers, tokenizer)

@@ -25,6 +25,7 @@ CHAPTERS = {
     "masking": "04_masking",
     "value_updates": "05_value_updates",
     "multi_head": "06_multi_head",
+    "encoder": "07_real_transformer",
 }
 # in the copy: check that it is the one imported, then hand over to pytest. The module that is
 # made unavailable only checks web addresses in JSON schemas, and takes seconds to import.
@@ -402,6 +403,58 @@ BREAKAGES = [
             "if mask is None:\n            return None",
             "if True:\n            return None",
             NO_CHAPTER,
+        ),
+    ),
+    *table(
+        "encoder",
+        ("layer_norm", "no eps", "np.sqrt(variance + eps)", "np.sqrt(variance)"),
+        ("layer_norm", "over the tokens", "X - X.mean(axis=-1, keep", "X - X.mean(axis=0, keep"),
+        ("layer_norm", "mean left in", "centred = X - X.mean(", "centred = X - 0 * X.mean("),
+        ("layer_norm", "shift left out", "(gamma * normed + beta)", "(gamma * normed)"),
+        (
+            "gelu",
+            "ReLU in its place",
+            "(x / 2 * (1 + erf(x / math.sqrt(2))))",
+            "np.maximum(x, 0)",
+        ),
+        ("gelu", "no root", "erf(x / math.sqrt(2))", "erf(x / 2)"),
+        (
+            "feed_forward",
+            "nothing held back",
+            "hidden = gelu(project(X, W_1, b_1))",
+            "hidden = project(X, W_1, b_1)",
+        ),
+        ("mean_pooling", "the first token", "mean = X.mean(axis=-2)", "mean = X[..., 0, :]"),
+        (
+            "mean_pooling",
+            "length left as it is",
+            "(mean / np.linalg.norm(mean, axis=-1, keepdims=True))",
+            "(mean)",
+        ),
+        ("sinusoidal_positions", "only sines", "np.cos(angles)", "np.sin(angles)"),
+        (
+            "Encoder",
+            "positions forgotten",
+            "layer_norm(E + self.positions[:n], self",
+            "layer_norm(E, self",
+        ),
+        (
+            "Encoder",
+            "attention not added to its input",
+            "summed = residual_update(X, attention.output)",
+            "summed = attention.output",
+        ),
+        (
+            "Encoder",
+            "feed-forward not added to its input",
+            "summed = residual_update(middle, added)",
+            "summed = added",
+        ),
+        (
+            "without_head",
+            "the wrong rows",
+            "head * old.d_v : (head + 1) * old.d_v",
+            "head : head + old.d_v",
         ),
     ),
 ]
