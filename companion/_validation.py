@@ -62,7 +62,7 @@ def need_same(first, first_name, axis, second, second_name, second_axis, size_na
     """Check that two axes that a product runs over have the same size."""
     expected = first.shape[axis]
     if second.shape[second_axis] != expected:
-        words = {-1: "last axis", -2: "second-to-last axis", 0: "first axis"}
+        words = {-1: "last axis", -2: "second-to-last axis", -3: "axis of heads", 0: "first axis"}
         as_what = (
             f"the same {words[axis]} as {first_name}"
             if axis == second_axis
