@@ -38,6 +38,7 @@ def test_docstring_has_all_parts_in_order(name):
     "module",
     [
         companion.dot_product,
+        companion.efficient,
         companion.distributions,
         companion.embeddings,
         companion.masking,

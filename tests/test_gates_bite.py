@@ -26,6 +26,7 @@ CHAPTERS = {
     "value_updates": "05_value_updates",
     "multi_head": "06_multi_head",
     "encoder": "07_real_transformer",
+    "efficient": "09_cost",
 }
 # in the copy: check that it is the one imported, then hand over to pytest. The module that is
 # made unavailable only checks web addresses in JSON schemas, and takes seconds to import.
@@ -457,6 +458,84 @@ BREAKAGES = [
             "head : head + old.d_v",
         ),
     ),
+    *table(
+        "efficient",
+        (
+            "attention_parameters",
+            "keys for every head of queries",
+            '"W_K": d_model * n_kv_heads * d_k',
+            '"W_K": d_model * n_heads * d_k',
+        ),
+        (
+            "attention_flops",
+            "an addition costs nothing",
+            '"scores": 2 * n * n_keys',
+            '"scores": n * n_keys',
+        ),
+        (
+            "attention_bytes",
+            "scores of one head",
+            'n_heads * n * n,\n        "w',
+            'n * n,\n        "w',
+        ),
+        (
+            "blockwise_attention",
+            "the running sum not rescaled",
+            "    total *= rescale  # earlier blocks\n",
+            "",
+        ),
+        ("blockwise_attention", "the values not rescaled", "    mixed *= rescale\n", ""),
+        (
+            "blockwise_attention",
+            "the largest score forgotten",
+            "    queries[:, -1:] -= rise  # later blocks\n",
+            "",
+        ),
+        (
+            "blockwise_attention",
+            "the next token visible",
+            "(j <= i[:, None] + offset)",
+            "(j <= i[:, None] + offset + 1)",
+        ),
+        (
+            "blockwise_attention",
+            "a causal block left out",
+            "_blocks(min(rows.stop + offset, n_keys), step)",
+            "_blocks(min(rows.start + offset, n_keys), step)",
+        ),
+        ("blockwise_attention", "not scaled", " * Q.dtype.type(scale), 0)", ", 0)"),
+        (
+            "blockwise_attention",
+            "mask ignored",
+            "np.copyto(scores, -np.inf, where=~allowed)",
+            "pass",
+        ),
+        (
+            "blockwise_attention",
+            "not divided by the sum",
+            "np.where(any_key, mixed / total, 0)",
+            "np.where(any_key, mixed, 0)",
+        ),
+        (
+            "grouped_query_attention",
+            "groups in the wrong order",
+            "V = K[..., None, :, :], V[..., None, :, :]",
+            "V = K[..., ::-1, None, :, :], V[..., ::-1, None, :, :]",
+        ),
+        (
+            "KeyValueCache",
+            "new keys over the first ones",
+            "self._K[..., start:stop, :] = K",
+            "self._K[..., : stop - start, :] = K",
+        ),
+        ("KeyValueCache", "values not stored", "        self._V[..., start:stop, :] = V\n", ""),
+        (
+            "KeyValueCache",
+            "new tokens see each other's future",
+            "mask = causal_mask(Q.shape[-2], len(self))",
+            "mask = None",
+        ),
+    ),
 ]
 
 
@@ -491,7 +570,7 @@ def project(tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for directory in ("tests", "notebooks"):
         (tmp_path / directory).mkdir()
-    for helper in ("conftest.py", "oracle.py", "strategies.py", "run_cells.py"):
+    for helper in ("browser.py", "conftest.py", "oracle.py", "strategies.py", "run_cells.py"):
         shutil.copy(ROOT / "tests" / helper, tmp_path / "tests")
     with (tmp_path / "tests" / "conftest.py").open("a", encoding="utf-8") as conftest:
         conftest.write(FAST_PROPERTIES)
