@@ -2,11 +2,12 @@
 
 import functools
 import math
+import statistics
 from fractions import Fraction
 
 import numpy as np
 
-from companion import MultiHeadAttention, attention, concat_heads, softmax, split_heads
+from companion import MultiHeadAttention, attention, concat_heads, encoder, softmax, split_heads
 
 # ------------------------------------------------------------------------------------------- dot
 
@@ -304,6 +305,35 @@ def multi_head_value_maps(X, W_Q, W_K, W_V, W_O):
     )
 
 
+def layer_norm_moments(X, gamma, beta):
+    """The variance as the mean of the squares less the square of the mean, in long doubles."""
+    X = np.asarray(X, np.longdouble)
+    mean = X.mean(axis=-1, keepdims=True)
+    variance = np.maximum((X**2).mean(axis=-1, keepdims=True) - mean**2, 0)
+    return (gamma * (X - mean) / np.sqrt(variance + 1e-12) + beta).astype(float)
+
+
+def layer_norm_rows(X, gamma, beta):
+    """Row by row, with the statistics module."""
+    rows = []
+    for row in np.reshape(X, (-1, np.shape(X)[-1])).tolist():
+        mean, deviation = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + 1e-12)
+        columns = zip(row, gamma, beta, strict=True)
+        rows.append([g * (x - mean) / deviation + b for x, g, b in columns])
+    return np.reshape(rows, np.shape(X))
+
+
+def feed_forward_units(X, W_1, b_1, W_2, b_2):
+    """One unit after the other, each adding its row of W_2."""
+    added = np.zeros(np.shape(X)) + b_2
+    for unit in range(len(b_1)):
+        evidence = X @ W_1[:, unit] + b_1[unit]
+        share = np.array([statistics.NormalDist().cdf(x) for x in np.ravel(evidence)])
+        opened = evidence * share.reshape(evidence.shape)
+        added += opened[..., None] * W_2[unit]
+    return added
+
+
 RIGHT = {
     "dot": [
         dot_loop,
@@ -430,5 +460,20 @@ RIGHT = {
         multi_head_joined,
         multi_head_value_maps,
         lambda X, W_Q, W_K, W_V, W_O: MultiHeadAttention(W_Q, W_K, W_V, W_O)(X),
+    ],
+    "layer_norm": [
+        layer_norm_moments,
+        layer_norm_rows,
+        lambda X, gamma, beta: (
+            gamma * (X - X.mean(-1)[..., None]) / (X.std(-1)[..., None] + 1e-12) + beta
+        ),
+    ],
+    "feed_forward": [
+        feed_forward_units,
+        lambda X, W_1, b_1, W_2, b_2: (
+            np.einsum("...u,um->...m", encoder.gelu(np.einsum("...m,mu->...u", X, W_1) + b_1), W_2)
+            + b_2
+        ),
+        lambda X, *arrays: [encoder.feed_forward(row, *arrays) for row in X],
     ],
 }

@@ -26,7 +26,8 @@ from companion.checks.mistakes import MISTAKES, SECTIONS
 ROOT = Path(__file__).parents[1]
 NAMES = (
     "dot cosine_similarity softmax attention_scores causal_mask padding_mask masked_softmax "
-    "weighted_values attention residual_update split_heads concat_heads multi_head"
+    "weighted_values attention residual_update split_heads concat_heads multi_head "
+    "layer_norm feed_forward"
 ).split()
 
 

@@ -92,6 +92,16 @@ def check_multi_head(candidate):
     return judge("multi_head", candidate)
 
 
+def check_layer_norm(candidate):
+    """Check a ``layer_norm(X, gamma, beta)`` with eps = 1e-12, over the last axis."""
+    return judge("layer_norm", candidate)
+
+
+def check_feed_forward(candidate):
+    """Check a ``feed_forward(X, W_1, b_1, W_2, b_2)`` with gelu: what is added to `X`."""
+    return judge("feed_forward", candidate)
+
+
 def known_mistakes():
     """Return (exercise, code, message) of every mistake that the checks know by name."""
     return [(name, row.code, row.message) for name, table in MISTAKES.items() for row in table]

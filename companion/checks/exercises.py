@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import companion
+from companion import encoder
 
 LN3 = math.log(3)
 CHAPTERS = {
@@ -23,6 +24,7 @@ CHAPTERS = {
     4: "Masking",
     5: "Value updates",
     6: "Multi-head attention",
+    7: "A real transformer, opened",
 }
 
 
@@ -91,6 +93,19 @@ def heads_case(n, d_model, n_heads, d_k, d_v, d_out, seed=1):
         numbers(n_heads, d_model, d_k, seed=seed + 2),
         numbers(n_heads, d_model, d_v, seed=seed + 3),
         numbers(n_heads * d_v, d_out, seed=seed + 4),
+    )
+
+
+def forward_case(*sizes, seed=1):
+    """Inputs of a feed-forward layer, of sizes (..., n, d_model, d_ff)."""
+    *shape, d_ff = sizes
+    d_model = shape[-1]
+    return case(
+        numbers(*shape, seed=seed),
+        numbers(d_model, d_ff, seed=seed + 1),
+        numbers(d_ff, seed=seed + 2),
+        numbers(d_ff, d_model, seed=seed + 3),
+        numbers(d_model, seed=seed + 4),
     )
 
 
@@ -363,6 +378,33 @@ EXERCISES = {
                 heads_case(2, 3, 2, 3, 3, 6, seed=6),
                 heads_case(3, 4, 2, 2, 2, 4, seed=3),
                 heads_case(5, 6, 3, 4, 2, 7, seed=4),
+            ],
+        ),
+        Exercise(
+            "layer_norm",
+            "layer_norm(X, gamma, beta)",
+            7,
+            encoder.layer_norm,
+            [
+                case(array([1, 3]), array(1, 2), array(0, 10)),
+                case(array([5, 5]), array(1, 2), array(3, 4)),
+                case(np.array([[1, 2], [10, 40]]), array(3, 2), array(0.5, -1)),
+                case(array([0.001, 0, 0.002]), array(1, 1, 1), array(0, 0, 0)),
+                case(numbers(2, 3), numbers(3, seed=2), numbers(3, seed=3)),
+                case(numbers(2, 3, 5), numbers(5, seed=2), numbers(5, seed=3)),
+            ],
+        ),
+        Exercise(
+            "feed_forward",
+            "feed_forward(X, W_1, b_1, W_2, b_2)",
+            7,
+            encoder.feed_forward,
+            [
+                case(array([1]), array([2]), array(-1), array([3]), array(0.5)),
+                case(np.array([[2]]), array([1, -1]), array(1, 0.5), array([1], [2]), array(1)),
+                forward_case(2, 2, 3),
+                forward_case(3, 4, 5, seed=2),
+                forward_case(2, 3, 4, 5, seed=3),
             ],
         ),
     )

@@ -7,6 +7,7 @@ the same mistake in ways that give different values, the row has several version
 
 from companion.checks.mistakes.distributions import SOFTMAX
 from companion.checks.mistakes.dot_product import COSINE_SIMILARITY, DOT
+from companion.checks.mistakes.encoder import FEED_FORWARD, LAYER_NORM
 from companion.checks.mistakes.masking import CAUSAL_MASK, MASKED_SOFTMAX, PADDING_MASK
 from companion.checks.mistakes.multi_head import CONCAT_HEADS, MULTI_HEAD, SPLIT_HEADS
 from companion.checks.mistakes.queries_keys_values import ATTENTION_SCORES
@@ -26,6 +27,8 @@ MISTAKES = {
     "split_heads": SPLIT_HEADS,
     "concat_heads": CONCAT_HEADS,
     "multi_head": MULTI_HEAD,
+    "layer_norm": LAYER_NORM,
+    "feed_forward": FEED_FORWARD,
 }
 
 # Where each thing is explained: chapter, and the heading of a section there.
@@ -66,4 +69,8 @@ SECTIONS = {
     "concat": (6, "All heads in one product"),
     "reshape": (6, "The reshape that scrambles"),
     "output-matrix": (6, "W_O left out, heads averaged"),
+    "norm": (7, "Layer norm: keep the pattern, drop the size"),
+    "feed-forward": (7, "Feed-forward: what a mixture can't say"),
+    "norm-axis": (7, "The norm over the other axis"),
+    "corner": (7, "A sharp corner for gelu"),
 }
