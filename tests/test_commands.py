@@ -198,5 +198,5 @@ def test_a_failed_step_fails_the_whole(monkeypatch, capsys):
 
 def test_no_pages_are_checked_without_a_book(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(make, "HTML", tmp_path / "html")
-    assert make.pages_step() == (0, 1, 0)
+    assert make.pages_step("pages") == (0, 1, 0)
     assert "was not built" in capsys.readouterr().out

@@ -25,7 +25,9 @@ JUPYTER_BOOK = "jupyter-book.exe" if os.name == "nt" else "jupyter-book"
 BUILD = ROOT / "_build"
 HTML = BUILD / "html"
 NOTEBOOKS = ROOT / "notebooks"
-PAGE_TESTS = "tests/test_site.py"  # these need the built book
+# these need the built book
+PAGE_TESTS = [ROOT / "tests" / "test_site.py"]
+BROWSER_TESTS = sorted(ROOT.glob("tests/test_browser*.py"))
 OLDEST = (3, 11)
 
 # What would make a kernel or a test on this machine differ from one elsewhere.
@@ -243,11 +245,11 @@ def build_step():
     return 1, 0, 0
 
 
-def pages_step():
+def pages_step(name, *arguments):
     if not HTML.is_dir():
         say("There are no pages to check, since the book was not built.")
         return 0, 1, 0
-    return pytest_step("pages", PAGE_TESTS)
+    return pytest_step(name, *arguments)
 
 
 def test():
@@ -260,7 +262,8 @@ def test():
             "doctests", "--doctest-modules", "companion", "tools", "book/_ext"
         ),
         "unit tests": lambda: pytest_step(
-            *("unit", "-n", "2", "--dist", "worksteal", "tests", f"--ignore={PAGE_TESTS}"),
+            *("unit", "-n", "2", "--dist", "worksteal", "tests"),
+            *(f"--ignore={file}" for file in PAGE_TESTS + BROWSER_TESTS),
         ),
         # cells of one notebook share a kernel, so a notebook may not be split over workers
         "notebooks (nbval)": lambda: pytest_step(
@@ -268,7 +271,10 @@ def test():
             *("-p", "no:cacheprovider", "notebooks"),
         ),
         "book (strict build)": build_step,
-        "built pages": pages_step,
+        "built pages": lambda: pages_step("pages", *PAGE_TESTS),
+        "pages in a browser": lambda: pages_step(
+            *("browser", "-n", "2", "--dist", "loadfile", *BROWSER_TESTS)
+        ),
     }
     rows = []
     for name, step in steps.items():

@@ -16,11 +16,13 @@
     const options = { mode: "vega-lite", renderer: "svg", actions: false, bind };
     const { view } = await vegaEmbed(live, spec, options);
     still.replaceWith(live);
-    bind.addEventListener("input", async () => {
+    const say = async () => {
       await view.runAsync();
       const marks = [...live.querySelectorAll("[class*=readout] > *")];
       words.textContent = marks.map((mark) => mark.getAttribute("aria-label")).join(", ");
-    });
+    };
+    bind.addEventListener("input", say);
+    bind.addEventListener("change", say); // a menu tells Vega only after its input event
   };
 
   const near = new IntersectionObserver(

@@ -1,0 +1,54 @@
+"""A real Chromium for the tests that need one, and the built pages from the file system."""
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+SITE = Path(__file__).parent.parent / "_build" / "html"
+COMMANDS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+
+
+def chromium():
+    """The program's path, or None where none is installed."""
+    return next(filter(None, map(shutil.which, COMMANDS)), None)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium without a window; where there is none, tests are skipped, and fail in CI."""
+    program = chromium()
+    if program is None:
+        missing = f"needs Chromium: none of {', '.join(COMMANDS)} is on the PATH"
+        if os.environ.get("CI") == "true":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # a container's root can't have a sandbox, and only our own pages are opened
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser, name, width=1280, height=800, scheme="light", **options):
+    """A page of the site, opened as a file; `page.requested` lists what it has asked for."""
+    path = SITE / f"{name}.html"
+    assert path.is_file(), f"{path.name} is missing: run make book"
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, **options
+    )
+    try:
+        page = context.new_page()
+        page.requested, page.wrong = [], []
+        page.on("request", lambda request: page.requested.append(request.url))
+        page.on("requestfailed", lambda request: page.wrong.append(f"failed: {request.url}"))
+        page.on("pageerror", lambda error: page.wrong.append(str(error)))
+        page.goto(path.as_uri())
+        yield page
+    finally:
+        context.close()
