@@ -195,7 +195,8 @@ def blockwise_attention(Q, K, V, mask=None, causal=False, scale=None, block_size
 
     See Also
     --------
-    companion.value_updates.attention : The same in three lines, with memory that grows with n_queries * n_keys.
+    companion.value_updates.attention :
+        The same in three lines, with memory that grows with n_queries * n_keys.
 
     Notes
     -----
