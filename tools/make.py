@@ -17,6 +17,15 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+# Here, so that an old Python gets no further; this file holds nothing that Python 3.6 can't read.
+OLDEST = (3, 11)
+if sys.version_info < OLDEST:
+    sys.exit(
+        "This project needs Python 3.11 or newer; {} is {}.".format(
+            sys.executable, ".".join(map(str, sys.version_info[:3]))
+        )
+    )
+
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "ready"
@@ -28,7 +37,6 @@ NOTEBOOKS = ROOT / "notebooks"
 # these need the built book
 PAGE_TESTS = [ROOT / "tests" / "test_site.py"]
 BROWSER_TESTS = sorted(ROOT.glob("tests/test_browser*.py"))
-OLDEST = (3, 11)
 
 # What would make a kernel or a test on this machine differ from one elsewhere.
 FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "PYTEST_ADDOPTS", "MPLBACKEND")
@@ -172,7 +180,8 @@ def build_book():
     remove(HTML)  # so that no older book looks like the result of a build that failed
 
     def progress(line):
-        if executed := re.search(r"([\w.-]+)\.\w+: Executed notebook in ([\d.]+)", line):
+        executed = re.search(r"([\w.-]+)\.\w+: Executed notebook in ([\d.]+)", line)
+        if executed:
             say(f"  {executed[1]} executed in {float(executed[2]):.1f} s")
         elif re.search(r"(?:^|: )(WARNING|ERROR|CRITICAL): ", line):
             say("  " + line.replace(str(ROOT) + os.sep, ""))
@@ -406,12 +415,6 @@ def help_text():
 
 
 def main():
-    if sys.version_info < OLDEST:
-        raise Failed(
-            "This project needs Python {}.{} or newer; {} is {}.".format(
-                *OLDEST, sys.executable, sys.version.split()[0]
-            )
-        )
     parser = argparse.ArgumentParser(
         usage="make COMMAND",
         description=help_text(),
