@@ -21,7 +21,8 @@ settings.load_profile("repeatable")
 
 def pytest_terminal_summary(terminalreporter):
     counts = Counter()
-    for report in terminalreporter.stats.get("passed", []):
+    stats = terminalreporter.stats
+    for report in stats.get("passed", []) + stats.get("failed", []):
         for name, value in report.user_properties:
             if name.startswith("count: "):
                 counts[name.removeprefix("count: ")] += value

@@ -26,7 +26,7 @@ print(40 + 1)
 
 
 def write_small_book(root, code="print(1)"):
-    for folder in ("_ext", "_static"):
+    for folder in ("_ext", "_static", "_templates"):
         shutil.copytree(ROOT / "book" / folder, root / "book" / folder)
     shutil.copy(ROOT / "book" / "references.bib", root / "book")
     shutil.copy(ROOT / "_config.yml", root)

@@ -282,7 +282,7 @@ def test():
         "book (strict build)": build_step,
         "built pages": lambda: pages_step("pages", *PAGE_TESTS),
         "pages in a browser": lambda: pages_step(
-            *("browser", "-n", "2", "--dist", "loadfile", *BROWSER_TESTS)
+            *("browser", "-n", "2", "--dist", "worksteal", *BROWSER_TESTS)
         ),
     }
     rows = []
