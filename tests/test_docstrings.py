@@ -1,16 +1,17 @@
 """Every public function explains itself in numpydoc form: the API page is made of that."""
 
 import inspect
+import sys
 
 import pytest
 from numpydoc.validate import validate
 
 import companion
-from companion import plotting
+from companion import interactive, plotting
 
 NAMES = [
     f"{module.__name__}.{name}"
-    for module in (companion, plotting)
+    for module in (companion, plotting, interactive)
     for name in module.__all__
     if callable(getattr(module, name))
 ]
@@ -26,7 +27,7 @@ def findings(name):
 def test_docstring_has_all_parts_in_order(name):
     found = findings(name)
     module, _, attribute = name.rpartition(".")
-    public = getattr(companion if module == "companion" else plotting, attribute)
+    public = getattr(sys.modules[module], attribute)
     if inspect.isclass(public):  # records: their fields are documented one by one
         found.pop("PR01", None)
     if inspect.isclass(public) or public.__module__ == "companion.embeddings":

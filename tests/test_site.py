@@ -102,6 +102,24 @@ def test_every_image_has_a_text_that_says_what_it_shows(name):
         assert not re.search(r"\.(png|svg)$", alt)
 
 
+@each_document
+def test_every_interactive_figure_has_a_picture_with_a_text_that_says_what_it_shows(name):
+    figures = article(name).find_all(class_="interactive")
+    assert len(figures) == int(bool(re.match(r"notebooks/0[1-6]_", name)))
+    for figure in figures:
+        assert len(figure["aria-label"]) >= 100
+        assert figure.find(role="img")["aria-label"] == figure["aria-label"]
+        assert figure.find(role="img").svg and figure.parent.name == "figure"
+
+
+@each_page
+def test_only_pages_with_an_interactive_figure_load_anything_for_it(name):
+    requests = " ".join(requests_of(page(name)))
+    is_there = page(name).find(class_="interactive") is not None
+    assert ("figures.js" in requests) == ("figures.css" in requests) == is_there
+    assert "vega" not in requests  # figures.js fetches it when a reader comes near
+
+
 @each_page
 def test_a_page_asks_no_other_host(name):
     assert [a for a in requests_of(page(name)) if is_elsewhere(a)] == []

@@ -3,7 +3,17 @@
 import numpy as np
 
 from companion.distributions import softmax
-from companion.interactive._figure import BLUE, TEXT, WIDTH, figure, slider
+from companion.interactive._figure import (
+    BLUE,
+    TEXT,
+    WIDTH,
+    figure,
+    numbers,
+    slider,
+    words,
+)
+
+REACH = 5  # of the sliders
 
 
 def distribution(scores, labels):
@@ -12,7 +22,7 @@ def distribution(scores, labels):
     Parameters
     ----------
     scores : array_like, shape (n,)
-        The scores at first, from -5 to 5; they are rounded to two decimals.
+        The scores at first, from −5 to 5; they are rounded to two decimals.
     labels : sequence of str
         A word for each score.
 
@@ -27,7 +37,10 @@ def distribution(scores, labels):
     >>> figure.spec["description"].split(": ")[-1]
     'weights a 0.665, b 0.245, c 0.090.'
     """
-    scores = np.asarray(scores, dtype=float).round(2)
+    scores = numbers("scores", scores, ndim=1).round(2)
+    labels = words("labels", labels, len(scores))
+    if np.abs(scores).max() > REACH:
+        raise ValueError(f"scores must be from −{REACH} to {REACH}; got {scores.tolist()}")
     weights = ", ".join(f"{w} {p:.3f}" for w, p in zip(labels, softmax(scores), strict=True))
     names = [f"score_{i}" for i in range(len(scores))]
     rows = [{"word": word, "row": i} for i, word in enumerate(labels)]
@@ -38,7 +51,7 @@ def distribution(scores, labels):
         [
             slider("temperature", "temperature", 0.05, 5, 0.05, 1),
             *(
-                slider(name, f"score of {word}", -5, 5, 0.01, float(x))
+                slider(name, f"score of {word}", -REACH, REACH, 0.01, float(x))
                 for name, word, x in zip(names, labels, scores, strict=True)
             ),
         ],

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from companion._validation import as_float
+
 VEGA_LITE = "6.4"  # draws version 5, too, which is what JupyterLab 4.6 knows
 MIME_TYPE = "application/vnd.vegalite.v5+json"
 BLUE, ORANGE = "#0072B2", "#D55E00"  # of companion.plotting; readable on white and on black
@@ -85,6 +87,24 @@ def figure(description, params, **view):
             "config": CONFIG,
         }
     )
+
+
+def numbers(name, values, ndim):
+    """Return `values` as a float64 array with this many axes and nothing infinite."""
+    array = as_float(values, name).astype(float)
+    if array.ndim != ndim or array.size == 0 or not np.isfinite(array).all():
+        raise ValueError(
+            f"{name} must be finite, with {ndim} axes, none empty; got shape {array.shape}"
+        )
+    return array
+
+
+def words(name, labels, n):
+    """Return `labels` as a list of `n` different strings: rows of the same name would be one."""
+    labels = [labels] if isinstance(labels, str) else [str(label) for label in labels]
+    if len(labels) != n or len(set(labels)) != n:
+        raise ValueError(f"{name} must be {n} different words; got {labels}")
+    return labels
 
 
 def slider(name, label, low, high, step, value):
@@ -177,7 +197,7 @@ def bar(start, end):
             "fillOpacity": FULL,
             "aria": False,
         },
-        "encoding": {"x": {"value": start}, "x2": pixels(end)},
+        "encoding": {"x": pixels(end), "x2": {"value": start}},
     }
 
 

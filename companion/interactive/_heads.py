@@ -42,6 +42,9 @@ def heads(first, second, token, layer, head):
     'it attends most to animal, 0.673, in the first, and to animal, 0.558, in the second.'
     """
     both = (first, second)
+    if len(first.tokens) != len(second.tokens):
+        lengths = f"{len(first.tokens)} and {len(second.tokens)}"
+        raise ValueError(f"first and second must have equally many tokens; got {lengths}")
     n_heads, n = first.weights.shape[1:3]
     most = [s.weights[layer, head, token].astype(float) for s in both]
     tops = [f"{s.tokens[w.argmax()]}, {w.max():.3f}" for s, w in zip(both, most, strict=True)]

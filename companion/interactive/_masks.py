@@ -1,7 +1,5 @@
 """The figure of chapter 4: what two masks leave of the weights, and what they leave nothing of."""
 
-import numpy as np
-
 from companion.interactive._figure import (
     BLUE,
     FULL,
@@ -12,10 +10,12 @@ from companion.interactive._figure import (
     entry,
     figure,
     heading,
+    numbers,
     pixels,
     readout,
     slider,
     text,
+    words,
     words_axis,
 )
 from companion.masking import causal_mask, masked_softmax
@@ -44,8 +44,11 @@ def masks(scores, tokens):
     >>> figure.spec["description"].split(". ")[-1]
     'Weights of the last query a 0.50, b 0.50.'
     """
-    scores = np.asarray(scores, dtype=float)
+    scores = numbers("scores", scores, ndim=2)
     n = len(scores)
+    if scores.shape != (n, n):
+        raise ValueError(f"scores must have as many keys as queries; got shape {scores.shape}")
+    tokens = words("tokens", tokens, n)
     cell = (WIDTH - LABELS) / n
     last = masked_softmax(scores, causal_mask(n))[-1]
     table = {
@@ -93,7 +96,7 @@ def masks(scores, tokens):
                 },
             },
             text("middle", "number", description={"field": "says"}),
-            *(heading(token, (k + 0.5) * cell, angle=-40) for k, token in enumerate(tokens)),
+            *(heading(token, (k + 0.5) * cell, angle=320) for k, token in enumerate(tokens)),
         ],
     }
     return figure(
@@ -107,7 +110,7 @@ def masks(scores, tokens):
             slider("front", "padding in front", 0, n, 1, 0),
             slider("back", "padding at end", 0, n, 1, 0),
             {"name": "end", "expr": f"{n} - back"},
-            {"name": "tokens", "value": list(tokens)},
+            {"name": "tokens", "value": tokens},
             {"name": "S", "value": compact(scores)},
         ],
         vconcat=[

@@ -17,10 +17,12 @@ from companion.interactive._figure import (
     heading,
     menu,
     minus,
+    numbers,
     pixels,
     signed,
     slider,
     text,
+    words,
     words_axis,
 )
 from companion.queries_keys_values import attention_scores
@@ -56,8 +58,11 @@ def score_table(Q, K, tokens, query=0):
     >>> figure.spec["description"].split(": ")[-1]
     'weights a 0.80, b 0.20.'
     """
-    Q, K = np.asarray(Q, dtype=float), np.asarray(K, dtype=float)
-    scores = attention_scores(Q, K)
+    Q, K = numbers("Q", Q, ndim=2), numbers("K", K, ndim=2)
+    if Q.shape != K.shape:
+        raise ValueError(f"Q and K must have the same shape; got {Q.shape} and {K.shape}")
+    tokens = words("tokens", tokens, len(Q))
+    scores = attention_scores(Q, K)  # (n, n)
     n, d_k = Q.shape
     weights = softmax(scores[query])
     cell = (WIDTH - LABELS) / n
@@ -111,7 +116,7 @@ def score_table(Q, K, tokens, query=0):
                 "encoding": {"x": {"value": 0}, "x2": {"value": WIDTH - LABELS}},
             },
             *(
-                heading(token, (k + 0.5) * cell, angle=-40, align="left")
+                heading(token, (k + 0.5) * cell, angle=320, align="left")
                 for k, token in enumerate(tokens)
             ),
         ],
@@ -192,7 +197,7 @@ def score_table(Q, K, tokens, query=0):
         [
             menu("query", "query", tokens, query),
             slider("d_k", "d_k", d_k, 128, 1, d_k),
-            {"name": "tokens", "value": list(tokens)},
+            {"name": "tokens", "value": tokens},
             {"name": "Q", "value": compact(Q)},
             {"name": "K", "value": compact(K)},
         ],

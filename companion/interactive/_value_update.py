@@ -70,7 +70,7 @@ def value_update(head, token=0):
             value="values[datum.k]",
             says="datum.word + ' weight ' + datum.number + ', value ' + datum.value",
         ),
-        "encoding": {"y": words("word")},
+        "encoding": {"y": row_names("word")},
         "layer": [
             bar(0, "end"),
             text(3, "number", "left", description={"field": "says"}),
@@ -93,7 +93,7 @@ def value_update(head, token=0):
             number=signed("datum.after", 2),
             says="datum.feature + ' ' + datum.number",
         ),
-        "encoding": {"y": words("feature")},
+        "encoding": {"y": row_names("feature")},
         "layer": [
             {
                 "mark": {"type": "bar", "color": BLUE, "aria": False},
@@ -139,7 +139,7 @@ def value_update(head, token=0):
     )
 
 
-def words(field):
+def row_names(field):
     """Describe the words in front of the rows."""
     return {"field": field, "type": "nominal", "sort": None, "axis": words_axis(LABELS)}
 

@@ -11,8 +11,10 @@ from companion.interactive._figure import (
     calculate,
     figure,
     minus,
+    numbers,
     readout,
     slider,
+    words,
 )
 
 LONGEST = 1.5  # times the length at first
@@ -39,12 +41,14 @@ def vectors(a, b, names):
     >>> figure.spec["description"].split(". ")[-1]
     'Dot product 10.00, cosine 0.707, angle 45 degrees, shadow 2.24.'
     """
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    a, b = numbers("a", a, ndim=1), numbers("b", b, ndim=1)
+    a_name, b_name = words("names", names, 2)
     lengths = np.sqrt([dot(a, a), dot(b, b)])
+    if not lengths.all():
+        raise ValueError(f"a and b must not be zero; got lengths {lengths.tolist()}")
     cosine = cosine_similarity(a, b)
     angle = np.degrees(np.arccos(cosine))
     reach = LONGEST * lengths.max()
-    a_name, b_name = names
     size = WIDTH - 52
     plane = {"type": "quantitative", "scale": {"domain": [-reach, reach], "nice": False}}
     x = {**plane, "axis": {"title": f"along {b_name}", "tickCount": 5}}
