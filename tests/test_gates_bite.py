@@ -25,6 +25,7 @@ CHAPTERS = {
     "masking": "04_masking",
     "value_updates": "05_value_updates",
     "multi_head": "06_multi_head",
+    "gradients": "08_learning",
     "encoder": "07_real_transformer",
     "efficient": "09_cost",
 }
@@ -500,8 +501,8 @@ BREAKAGES = [
         (
             "blockwise_attention",
             "a causal block left out",
-            "_blocks(min(rows.stop + offset, n_keys), step)",
-            "_blocks(min(rows.start + offset, n_keys), step)",
+            "past = min(rows.stop + offset, n_keys)",
+            "past = min(rows.start + offset, n_keys)",
         ),
         ("blockwise_attention", "not scaled", " * Q.dtype.type(scale), 0)", ", 0)"),
         (
@@ -535,6 +536,49 @@ BREAKAGES = [
             "mask = causal_mask(Q.shape[-2], len(self))",
             "mask = None",
         ),
+    ),
+    *table(
+        "gradients",
+        (
+            "softmax_backward",
+            "elementwise slopes",
+            "p * (grad_p - mean)",
+            "p * (1 - p) * grad_p",
+        ),
+        (
+            "softmax_backward",
+            "plain mean of the slopes",
+            "(p * grad_p).sum(axis=-1, keepdims=True)",
+            "grad_p.mean(axis=-1, keepdims=True)",
+        ),
+        ("scores_backward", "no scale for K", "grad_scores.mT @ Q * scale", "grad_scores.mT @ Q"),
+        (
+            "weighted_values_backward",
+            "softmax twice",
+            "grad_weights = grad_output @ V.mT",
+            "grad_weights = softmax_backward(weights, grad_output @ V.mT)",
+        ),
+        ("project_backward", "mean over rows", "all_grad.sum(axis=0)", "all_grad.mean(axis=0)"),
+        ("project_backward", "input reversed", "all_X.T @ all_grad", "all_X[::-1].T @ all_grad"),
+        (
+            "attention_backward",
+            "not back through the softmax",
+            "grad_scores = softmax_backward(weights, grad_weights)",
+            "grad_scores = grad_weights",
+        ),
+        (
+            "multi_head_backward",
+            "only the keys' way to X",
+            "grad_C = grad_C_K + grad_C_V",
+            "grad_C = grad_C_K",
+        ),
+        (
+            "multi_head_backward",
+            "heads cut by a bare reshape",
+            "grad_heads = split_heads(grad_concat, mha.n_heads)",
+            "grad_heads = grad_concat.reshape(steps.heads.shape)",
+        ),
+        ("finite_differences", "divided by one step", "/ (2 * step)", "/ step"),
     ),
 ]
 
