@@ -74,9 +74,9 @@ class Measured(NamedTuple):
     pair_weights: np.ndarray
     """Weights from *it*, shape (n_pairs, 2, 2, 6, 12): pair, word, noun, layer, head. float16."""
     lengths: np.ndarray
-    """Shape (n_sentences, 6, 4), means over the tokens of a recorded sentence, for each layer:
-    length of what attention adds, of what feed-forward adds, and how far the layer's output would
-    be from the true one without attention, without feed-forward."""
+    """Shape (n_sentences, 6, 2, 4): recorded sentence, layer, [CLS] or the mean of the tokens
+    between [CLS] and [SEP], and: length of what attention adds, of what feed-forward adds, and how
+    far the layer's output would be from the true one without attention, without feed-forward."""
     removed_change: np.ndarray
     """One head removed: 1 - cosine of the sentence's vectors, shape (6, 12, n_sentences), for the
     sentences ``REMOVED_IN``."""

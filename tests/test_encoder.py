@@ -325,7 +325,7 @@ def test_measured_arrays_fit_their_lists():
     assert measured.pair_weights.shape == (26, 2, 2, 6, 12)
     assert (measured.pair_weights >= 0).all()
     assert measured.pair_weights.sum(axis=2, dtype=float).max() <= 1.001
-    assert measured.lengths.shape == (len(sentence_names()), 6, 4)
+    assert measured.lengths.shape == (len(sentence_names()), 6, 2, 4)
     assert measured.removed_change.shape == (6, 12, len(REMOVED_IN))
     assert measured.plural_table.shape == (len(NUMBERS),)
     assert measured.plural_states.shape == (7, len(NUMBERS))
@@ -349,8 +349,10 @@ def test_lengths_of_the_kept_layer_can_be_recomputed():
         update = attention(X)
         middle = layer_norm(X + update, gamma, beta)
         skipped = layer_norm(middle, opened.gamma_2, opened.beta_2)
-        lengths = [np.linalg.norm(v, axis=-1).mean() for v in (update, skipped - out)]
-        np.testing.assert_allclose(lengths, row[[0, 3]], rtol=0, atol=1e-4)
+        lengths = np.linalg.norm([update, skipped - out], axis=-1)  # (2, n)
+        np.testing.assert_allclose(lengths[:, 0], row[0, [0, 3]], rtol=0, atol=1e-4)
+        words = lengths[:, 1:-1].mean(axis=-1)
+        np.testing.assert_allclose(words, row[1, [0, 3]], rtol=0, atol=1e-4)
 
 
 def test_removing_a_head_from_nothing_is_the_recorded_cosine():

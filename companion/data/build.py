@@ -236,8 +236,9 @@ def pairs(encoder):
 def lengths(encoder, text):
     """Measure both updates of every layer, and what the layer's output would lose without each.
 
-    Means over the tokens of: length of the attention update, of the feed-forward update, distance
-    of the output without attention, without feed-forward, from the true output; (6, 4).
+    Length of the attention update, of the feed-forward update, distance of the output without
+    attention, without feed-forward, from the true output: for [CLS], and the mean over the tokens
+    between [CLS] and [SEP]; (6, 2, 4).
     """
     _, states, layers = run(encoder, text)
     rows = []
@@ -253,7 +254,8 @@ def lengths(encoder, text):
             no_attention - steps.output,
             no_feed_forward - steps.output,
         )
-        rows.append([np.linalg.norm(v, axis=-1).mean() for v in vectors])
+        of_tokens = np.linalg.norm(vectors, axis=-1)  # (4, n)
+        rows.append([of_tokens[:, 0], of_tokens[:, 1:-1].mean(axis=-1)])
     return recorded(np.array(rows))
 
 
