@@ -167,6 +167,30 @@ def definitions(source):
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip()
 
 
+def imports_of(source, code, text):
+    """A chapter's first cell with the imports that an assignment's code uses or its text names.
+
+    Not what a student is to write: `split_heads` beside `my_split_heads`.
+
+    >>> first = "import numpy as np\\nfrom companion import a, b, c"
+    >>> print(imports_of(first, "my_b = a", "`b` and `c`"))
+    import numpy as np
+    from companion import a, c
+    """
+    used = names(code)[1] | {"np"}
+    module = ast.parse(source)
+    for statement in module.body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            statement.names = [
+                name
+                for name in statement.names
+                if (own := name.asname or name.name) in used
+                or (f"`{own}`" in text and f"my_{own}" not in code)
+            ]
+    module.body = [s for s in module.body if getattr(s, "names", True)]
+    return ast.unparse(module)
+
+
 def needed(cells, source):
     """What `source` takes from the cells above it: the definitions, in order."""
     wanted, found = names(source)[1], []
@@ -215,10 +239,14 @@ _hidden_test()
 ### END HIDDEN TESTS"""
 
 OF_THE_COMPANION = """\
+import numpy as np
 from companion import checks
-from companion.checks.mistakes import MISTAKES
-wrong = MISTAKES["{name}"][0].versions[0]
-assert not checks.check_{name}(wrong).passed, "The notebook changes the checks, so nothing counts."
+from companion.checks.exercises import EXERCISES
+
+def zeros(*args, **kwargs):
+    return np.zeros_like(EXERCISES["{name}"].right(*args, **kwargs))
+
+assert not checks.check_{name}(zeros).passed, "The notebook changes the checks, so nothing counts."
 
 def check(candidate):
     report = checks.check_{name}(candidate)
@@ -277,34 +305,39 @@ def title(notebook):
 def assignment(path, digest, written=False):
     """The assignment of a chapter in nbgrader's form, with the solutions in it."""
     chapter = read(path)
-    found = exercises(chapter)
-    imports = next(c.source for c in chapter.cells if c.cell_type == "code")
+    chosen = {
+        number: exercise
+        for number, exercise in enumerate(exercises(chapter), start=1)
+        if exercise.stub or written
+    }
+    given = {
+        e.label: needed(e.before[1:], f"{answer(e)}\n\n\n{e.check}") if e.stub else []
+        for e in chosen.values()
+    }
+    code = [
+        part for e in chosen.values() if e.stub for part in (*given[e.label], answer(e), e.check)
+    ]
+    text = "\n".join(e.text for e in chosen.values())
+    imports = imports_of(chapter.cells[1].source, "\n\n\n".join(code), text)
     about = ABOUT.format(title=title(chapter), number=int(path.stem[:2]), name=name_of(path))
     cells = [cell("markdown", about, "about"), cell("code", imports, "imports")]
-    given = [imports]
-    for number, exercise in enumerate(found, start=1):
-        if not exercise.stub and not written:
-            continue
+    shown = []
+    for number, exercise in chosen.items():
         label = exercise.label
-        text = f"## Exercise {number}\n\n{plain(exercise.text)}"
-        if not exercise.stub:
-            cells.append(cell("markdown", text, label))
-            settings = {"grade": True, "solution": True, "locked": False}
-            points = {"points": exercise.points}
-            cells.append(cell("markdown", "…", f"{label}-answer", **settings, **points))
-            continue
-        solved = answer(exercise)
-        context = needed(exercise.before[1:], f"{solved}\n\n\n{exercise.check}")
-        for source in context:
-            if source not in given:
-                given.append(source)
-                source = f"# from the chapter\n{source}"
-                cells.append(cell("code", source, f"given-{len(given) - 1}"))
-        cells.append(cell("markdown", text, label))
-        cells.append(cell("code", solved, f"{label}-answer", solution=True, locked=False))
-        test = check_cell(exercise, imports, context, digest)
+        for source in given[label]:
+            if source not in shown:
+                shown.append(source)
+                from_chapter = f"# from the chapter\n{source}"
+                cells.append(cell("code", from_chapter, f"given-{len(shown)}"))
+        cells.append(cell("markdown", f"## Exercise {number}\n\n{plain(exercise.text)}", label))
         points = {"grade": True, "points": exercise.points}
-        cells.append(cell("code", test, f"{label}-check", **points))
+        answers = {"solution": True, "locked": False}
+        if exercise.stub:
+            test = check_cell(exercise, imports, given[label], digest)
+            cells.append(cell("code", answer(exercise), f"{label}-answer", **answers))
+            cells.append(cell("code", test, f"{label}-check", **points))
+        else:
+            cells.append(cell("markdown", "…", f"{label}-answer", **answers, **points))
     return nbformat.v4.new_notebook(cells=cells, metadata=chapter.metadata)
 
 

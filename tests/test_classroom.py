@@ -1,0 +1,511 @@
+"""The classroom pack: what is handed out, and a class of good, wrong and wild answers marked."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from html import unescape
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import classroom
+from companion import checks
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+GRADED = classroom.chapters()
+MESSAGES = {(name, code): message for name, code, message in checks.known_mistakes()}
+
+each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+each_assignment = pytest.mark.parametrize("path", GRADED, ids=classroom.name_of)
+
+
+# --- the exercises in the notebooks ---------------------------------------------------------
+
+
+def tagged(path, tag):
+    return [c for c in classroom.read(path).cells if tag in c.metadata.get("tags", [])]
+
+
+@each_chapter
+def test_exercises_are_complete(path):
+    found = classroom.exercises(classroom.read(path))
+    assert len(found) >= 5
+    assert [e.label.rpartition("-")[2] for e in found] == [str(i + 1) for i in range(len(found))]
+    for exercise in found:
+        assert re.match(r"★{1,3}☆{0,2} ", exercise.text.lstrip()), exercise.label
+        assert len(re.match(r"\s*([★☆]+)", exercise.text)[1]) == 3, exercise.label
+    coding = [e for e in found if e.stub]
+    assert len(coding) == len(tagged(path, "exercise")) == len(tagged(path, "check"))
+    assert all(e.check and e.solution for e in coding)
+
+
+@each_chapter
+def test_code_of_solutions_is_tagged_and_nothing_else_is(path):
+    place = None
+    for kind, _, tags, directive in classroom.pieces(classroom.read(path)):
+        if kind == "code":
+            assert ("solution" in tags) == (place == "solution")
+            assert bool({"exercise", "check"} & set(tags)) == (place == "exercise")
+        elif directive:
+            assert (place is None) == (directive["edge"] == "start")
+            place = directive["kind"] if place is None else None
+    assert place is None
+
+
+@each_chapter
+def test_a_stub_raises_and_its_check_says_not_done_yet(path):
+    for stub in tagged(path, "exercise"):
+        assert stub.source.endswith("    raise NotImplementedError")
+        assert stub.outputs == []
+    for check in tagged(path, "check"):
+        (output,) = check.outputs
+        said = output.get("text") or output["data"]["text/plain"]
+        assert "not done yet" in said
+        assert "True" not in said
+
+
+@each_chapter
+def test_a_student_gets_everything_but_solutions(path):
+    whole = classroom.read(path)
+    student = classroom.without_solutions(whole)
+    left = {c.id: c for c in student.cells}
+    for before in whole.cells:
+        if before.cell_type == "code":
+            assert (before.id in left) == ("solution" not in before.metadata.get("tags", []))
+    text = "\n".join(c.source for c in student.cells)
+    assert "{solution" not in text
+    assert not any(c.get("outputs") for c in student.cells)
+    kept = [e.text for e in classroom.exercises(student)]
+    assert [t.strip() for t in kept] == [e.text.strip() for e in classroom.exercises(whole)]
+    inside = [  # every line of a solution, unless the chapter says it elsewhere, too
+        line
+        for kind, source, _, place in with_places(whole)
+        if place == "solution" and kind == "markdown"
+        for line in source.splitlines()
+        if len(line) > 30
+    ]
+    assert len(inside) >= 5
+    assert [line for line in inside if line in text] == []
+    assert "(sec-" in student.cells[-1].source  # what comes after the last solution
+
+
+def with_places(notebook):
+    place = None
+    for kind, source, tags, directive in classroom.pieces(notebook):
+        yield kind, source, tags, place
+        if directive:
+            place = directive["kind"] if directive["edge"] == "start" else None
+
+
+def test_a_students_chapter_uses_no_name_of_a_solution(tmp_path):
+    for path in CHAPTERS:
+        classroom.write(classroom.without_solutions(classroom.read(path)), tmp_path / path.name)
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+# --- the parts of an assignment -------------------------------------------------------------
+
+
+def test_what_a_cell_takes_from_above():
+    cells = [
+        "import numpy as np",
+        "a = 1\nprint(a)\nassert a == 1\nfor i in range(2):\n    print(i)",
+        "b = 2\na = 3",
+        "def f(x):\n    return x + a  # the last a",
+        "c = b",
+    ]
+    assert classroom.needed(cells, "y = f(1)") == ["b = 2\na = 3", cells[3]]
+    assert classroom.definitions(cells[1]) == "a = 1"
+    assert classroom.names("a = [b for b in c]\ndef f(x):\n    return g(x)") == (
+        {"a", "f"},
+        {"c", "g"},
+    )
+
+
+def test_myst_becomes_markdown():
+    text = (
+        "See {ref}`chapter 4 <ch-masking>` and {ref}`ex-qkv-6` {cite}`vaswani2017attention`.\n"
+        "```{admonition} Hint\n:class: dropdown\nLook.\n```\n"
+    )
+    assert classroom.plain(text) == (
+        "See chapter 4 and ex-qkv-6.\n<details><summary>Hint</summary>\n\nLook.\n\n</details>"
+    )
+
+
+@each_assignment
+def test_an_assignment_reads_without_myst(path):
+    notebook = classroom.assignment(path, digest="", written=True)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            assert not re.search(r"\{[a-z]+\}`|```\{", cell.source), cell.source
+
+
+def test_points_are_stars():
+    for path in GRADED:
+        coding = [e for e in classroom.exercises(classroom.read(path)) if e.stub]
+        cells = classroom.assignment(path, digest="").cells
+        points = [c.metadata.nbgrader.points for c in cells if c.metadata.nbgrader.grade]
+        assert points == [e.text.count("★") for e in coding]
+        assert all(1 <= p <= 3 for p in points)
+
+
+def test_every_check_of_the_package_gives_marks_somewhere():
+    source = "\n".join(
+        c.source for path in GRADED for c in classroom.assignment(path, digest="").cells
+    )
+    for name in checks.__all__:
+        assert not name.startswith("check_") or f"checks.{name}(my_" in source, name
+
+
+def test_written_exercises_come_on_demand():
+    path = ROOT / "notebooks" / "05_value_updates.ipynb"
+    without = classroom.assignment(path, digest="")
+    with_them = classroom.assignment(path, digest="", written=True)
+    found = classroom.exercises(classroom.read(path))
+    assert len(with_them.cells) - len(without.cells) == 2 * sum(not e.stub for e in found)
+    question = next(c for c in with_them.cells if c.id == "ex-values-1")
+    answer = next(c for c in with_them.cells if c.id == "ex-values-1-answer")
+    assert question.metadata.nbgrader.locked and "Predict" in question.source
+    assert answer.metadata.nbgrader.grade and answer.metadata.nbgrader.solution
+
+
+RUN_BOTH = """
+import json, sys
+import matplotlib
+matplotlib.use("agg")
+result = {}
+for form in ("untouched", "solved"):
+    names, result[form] = {"__name__": "__main__"}, {}
+    for cell in json.load(open(sys.argv[1]))[form]:
+        try:
+            exec(compile(cell["source"], cell["id"], "exec"), names)
+        except Exception as error:
+            result[form][cell["id"]] = f"{type(error).__name__}: {error}"
+print("RESULT" + json.dumps(result))
+"""
+
+
+@each_assignment
+def test_solutions_pass_and_stubs_fail(path, tmp_path):
+    """What nbgrader does with the class below, here without a kernel and for every chapter."""
+    classroom.build_source(tmp_path, [path])
+    name = classroom.name_of(path)
+    folder = tmp_path / "source" / name
+    cells = [c for c in classroom.read(folder / f"{name}.ipynb").cells if c.cell_type == "code"]
+    solved = [{"id": c.id, "source": c.source} for c in cells]
+    untouched = [c | {"source": cleared(c["source"])} for c in solved]
+    stubs = [e.stub for e in classroom.exercises(classroom.read(path)) if e.stub]
+    assert [c["source"] for c in untouched if c["id"].endswith("-answer")] == stubs
+    (folder / "both.json").write_text(json.dumps({"solved": solved, "untouched": untouched}))
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_BOTH, "both.json"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout.rpartition("RESULT")[2])
+    assert result["solved"] == {}
+    tests = [c.id for c in cells if c.metadata.nbgrader.grade]
+    assert list(result["untouched"]) == tests
+    for said in result["untouched"].values():
+        assert said.startswith("AssertionError") and "not done yet" in said
+
+
+def cleared(source):
+    """A solution replaced by the stub, as nbgrader does it."""
+    return re.sub(
+        r"    ### BEGIN SOLUTION.*### END SOLUTION",
+        "    raise NotImplementedError",
+        source,
+        flags=re.S,
+    )
+
+
+# --- a class --------------------------------------------------------------------------------
+
+NAME = "exercises_06"  # my_split_heads 2 points, my_concat_heads 1, my_multi_head 2
+FULL = 5
+
+RIGHT_CONCAT = (
+    "*front, h, n, d = heads.shape\nreturn heads.swapaxes(-3, -2).reshape(*front, n, h * d)"
+)
+HEADS = "attention(X @ q, X @ k, X @ v) for q, k, v in zip(W_Q, W_K, W_V)"
+
+# student: (exercise, answer, the mistake that the feedback names)
+WRONG = {
+    "bare-reshape": (
+        "split_heads",
+        "*front, n, w = X.shape\nreturn X.reshape(*front, n_heads, n, w // n_heads)",
+        "bare-reshape",
+    ),
+    "no-swap": (
+        "split_heads",
+        "*front, n, w = X.shape\nreturn X.reshape(*front, n, n_heads, w // n_heads)",
+        "axes-not-swapped",
+    ),
+    "dealt-out": (
+        "split_heads",
+        "return np.stack([X[..., h::n_heads] for h in range(n_heads)], axis=-3)",
+        "interleaved",
+    ),
+    "heads-first": (
+        "split_heads",
+        "return np.array(np.split(X, n_heads, axis=-1))",
+        "heads-before-batch",
+    ),
+    "stacked": (
+        "concat_heads",
+        "*front, h, n, d = heads.shape\nreturn heads.reshape(*front, n, h * d)",
+        "bare-reshape",
+    ),
+    "mean": ("concat_heads", "return heads.mean(axis=-3)", "averaged"),
+    "no-W_O": (
+        "multi_head",
+        f"return np.concatenate([{HEADS}], axis=-1)",
+        "no-output-matrix",
+    ),
+    "changed-places": (
+        "multi_head",
+        f"W_Q, W_K = W_K, W_Q\nreturn np.concatenate([{HEADS}], axis=-1) @ W_O",
+        "queries-and-keys-swapped",
+    ),
+    "one-head": (
+        "multi_head",
+        "head = attention(X @ W_Q[0], X @ W_K[0], X @ W_V[0])\n"
+        "return np.concatenate([head for _ in W_Q], axis=-1) @ W_O",
+        "first-head-repeated",
+    ),
+    "residual": (
+        "multi_head",
+        f"return X + np.concatenate([{HEADS}], axis=-1) @ W_O",
+        "input-added",
+    ),
+}
+POINTS = {"split_heads": 2, "concat_heads": 1, "multi_head": 2}
+
+# A cell put into a notebook that is right otherwise: it costs nothing.
+WILD_CELLS = {
+    "loop": "while True:\n    pass",
+    "loop-for-ever": """
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+""",
+    "flood-in-lines": "for _ in range(10**5):\n    print('x' * 999)",
+    "flood-in-one-line": "print('x' * 10**8)",
+    "exit": "exit()",
+    "sys-exit": "import sys\nsys.exit(3)",
+    "os-exit": "import os\nos._exit(0)",
+}
+
+# An answer to concat_heads (1 point) in a notebook that is right otherwise, and what is left.
+WILD_ANSWERS = {
+    "loop-in-answer": ("while True:\n    pass", 4),
+    "exit-in-answer": ("exit()", 4),
+    "os-exit-in-answer": ("import os\nos._exit(0)", 4),
+    "flood-in-answer": ("print('x' * 10**8)\n" + RIGHT_CONCAT, 5),
+    "warning": ("import warnings\nwarnings.warn('odd')\n" + RIGHT_CONCAT, 5),
+}
+
+# A cell put into a notebook with a wrong concat_heads (1 point), in the hope of 5 points.
+CHEATS = {
+    "patches-the-check": (
+        """
+from companion.checks import Report
+checks.check_concat_heads = lambda candidate: Report("concat_heads")
+""",
+        4,
+    ),
+    "patches-numpy": ("np.allclose = lambda *args, **kwargs: True", 0),
+    "edits-the-companion": (
+        """
+with open(checks.__file__, "a") as file:
+    file.write("def check_concat_heads(f):\\n    return Report('concat_heads')\\n")
+""",
+        0,
+    ),
+    "shadows-the-companion": (
+        """
+import os, sys
+os.makedirs("mine/companion")
+for name in ("__init__", "checks"):
+    with open(f"mine/companion/{name}.py", "w") as file:
+        file.write("def __getattr__(name):\\n    return lambda *args: 1\\n")
+sys.path.insert(0, "mine")
+""",
+        0,
+    ),
+}
+
+
+class Course:
+    """A course folder with one assignment, and what students hand in."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.expected = {}
+        classroom.build_source(folder, [ROOT / "notebooks" / "06_multi_head.ipynb"])
+        classroom.release(folder)
+        self.digest = classroom.digest_of(folder / "source" / NAME / "companion")
+
+    def untouched(self):
+        return classroom.read(self.folder / "release" / NAME / f"{NAME}.ipynb")
+
+    def solved(self):
+        source = classroom.read(self.folder / "source" / NAME / f"{NAME}.ipynb")
+        solutions = {cell.id: cell.source for cell in source.cells}
+        notebook = self.untouched()
+        for cell in notebook.cells:
+            if cell.metadata.nbgrader.solution:
+                lines = solutions[cell.metadata.nbgrader.grade_id].splitlines()
+                cell.source = "\n".join(line for line in lines if "### " not in line)
+        return notebook
+
+    def answered(self, function, lines):
+        """A notebook that is right but for one answer."""
+        notebook = self.solved()
+        (cell,) = (c for c in notebook.cells if c.source.startswith(f"def my_{function}("))
+        head, docstring, *_ = cell.source.splitlines()
+        cell.source = "\n".join([head, docstring, *("    " + line for line in lines.splitlines())])
+        return notebook
+
+    def hand_in(self, student, notebook, points, name=NAME):
+        inbox = self.folder / "downloaded" / NAME / "archive"
+        classroom.write(notebook, inbox / f"{student}_{name}.ipynb")
+        self.expected[student] = points
+
+    def nbgrader(self, *arguments):
+        done = classroom.nbgrader(self.folder, *arguments, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
+
+    def marks(self):
+        self.nbgrader("export", "--to=marks.csv")
+        with (self.folder / "marks.csv").open(encoding="utf-8") as file:
+            return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+
+    def feedback(self, student):
+        page = self.folder / "feedback" / student / NAME / f"{NAME}.html"
+        return unescape(page.read_text(encoding="utf-8"))
+
+
+def with_cell(notebook, source):
+    notebook.cells.insert(2, nbformat.v4.new_code_cell(source))
+    return notebook
+
+
+def check_cell(notebook, function):
+    (cell,) = (c for c in notebook.cells if c.source.startswith(f"checks.check_{function}("))
+    return cell
+
+
+@pytest.fixture(scope="session")
+def nbgrader_ready(tmp_path_factory):
+    """nbgrader is installed, by one worker while the others wait."""
+    lock = tmp_path_factory.getbasetemp().parent / "nbgrader-is-being-installed"
+    while "PYTEST_XDIST_WORKER" in os.environ:
+        try:
+            lock.mkdir()
+            break
+        except FileExistsError:
+            time.sleep(0.2)
+    classroom.set_up()
+    if lock.is_dir():
+        lock.rmdir()
+
+
+@pytest.fixture
+def course(nbgrader_ready, tmp_path):
+    return Course(tmp_path / "course")
+
+
+WRONG_CONCAT = "return heads"
+
+
+def assert_marked(course):
+    """Everybody has the right marks, and a page that gives nothing away."""
+    course.nbgrader("generate_feedback", NAME)
+    assert course.marks() == course.expected
+    for student, points in course.expected.items():
+        page = course.feedback(student)
+        assert f"(Score: {points:.1f} / {FULL:.1f})" in page
+        assert len(page) < 400_000
+        for secret in ("_hidden_test", "hashlib", "SOLUTION", str(course.folder), str(ROOT)):
+            assert secret not in page, (student, secret)
+    assert "✗" not in course.feedback("right")
+    package = course.folder / "source" / NAME / "companion"
+    assert classroom.digest_of(package) == course.digest
+
+
+def test_wrong_answers_and_cheats_get_what_they_deserve(course):
+    course.hand_in("right", course.solved(), FULL)
+    course.hand_in("untouched", course.untouched(), 0)
+    for student, (function, lines, _) in WRONG.items():
+        course.hand_in(student, course.answered(function, lines), FULL - POINTS[function])
+    for student, (source, points) in CHEATS.items():
+        notebook = with_cell(course.answered("concat_heads", WRONG_CONCAT), source)
+        course.hand_in(student, notebook, points)
+    for student, lines, points in (
+        ("deletes-a-check", RIGHT_CONCAT, 5),
+        ("deletes-a-check-of-a-wrong-answer", WRONG_CONCAT, 4),
+    ):
+        notebook = course.answered("concat_heads", lines)
+        notebook.cells.remove(check_cell(notebook, "concat_heads"))
+        course.hand_in(student, notebook, points)
+    notebook = course.answered("concat_heads", WRONG_CONCAT)
+    check_cell(notebook, "concat_heads").source = "pass"
+    course.hand_in("edits-a-check", notebook, 4)
+    course.hand_in("hands-in-a-companion", course.answered("concat_heads", WRONG_CONCAT), 4)
+
+    course.nbgrader("zip_collect", NAME)
+    package = course.folder / "submitted" / "hands-in-a-companion" / NAME / "companion"
+    package.mkdir()
+    (package / "__init__.py").write_text("def __getattr__(name):\n    return lambda *args: 1\n")
+    course.nbgrader("autograde", NAME)
+
+    assert_marked(course)
+    for student, (exercise, _, mistake) in WRONG.items():
+        page = course.feedback(student)
+        assert page.count("✗") == 1
+        assert f"✗ {mistake}\n  {MESSAGES[exercise, mistake]}" in page
+        assert "expected: " in page and "received: " in page and "see chapter" in page
+    assert course.feedback("untouched").count("not done yet") == 3
+    assert course.feedback("edits-the-companion").count("so nothing counts") == 3
+
+
+def test_a_wild_submission_hurts_nobody(course):
+    course.hand_in("right", course.solved(), FULL)
+    for student, source in WILD_CELLS.items():
+        course.hand_in(student, with_cell(course.solved(), source), FULL)
+    for student, (lines, points) in WILD_ANSWERS.items():
+        course.hand_in(student, course.answered("concat_heads", lines), points)
+    notebook = course.solved()
+    copy = nbformat.from_dict(check_cell(notebook, "concat_heads") | {"id": "a-copy"})
+    notebook.cells.append(copy)
+    course.hand_in("copies-a-cell", notebook, FULL)
+    course.hand_in("downloads_twice", course.solved(), FULL, name=f"{NAME} (1)")
+
+    course.nbgrader("zip_collect", NAME)
+    course.nbgrader("autograde", NAME, "--ExecuteTheRest.timeout=10")
+
+    assert_marked(course)
+    assert "did not end" in course.feedback("loop-in-answer")
+    assert "CellTimeoutError" in course.feedback("loop")
+    assert "could not be interrupted" in course.feedback("loop-for-ever")
+    for student in ("os-exit", "os-exit-in-answer"):
+        assert "This cell ended the kernel." in course.feedback(student)
+    for student in ("flood-in-lines", "flood-in-one-line"):
+        assert re.search("(?i)left out|truncated", course.feedback(student))
