@@ -157,7 +157,9 @@ SLACK = 4  # how far a score may lie above the shift before the shift is raised:
 
 
 @np.errstate(**check.SILENT)
-def blockwise_attention(Q, K, V, mask=None, causal=False, scale=None, block_size=512):
+def blockwise_attention(
+    Q, K, V, mask=None, causal=False, scale=None, block_queries=1024, block_keys=256
+):
     r"""Return what `attention` returns, without ever holding all scores at once.
 
     .. math::
@@ -178,8 +180,8 @@ def blockwise_attention(Q, K, V, mask=None, causal=False, scale=None, block_size
         Also hide the future, as ``causal_mask(n_queries, n_keys)`` does, without making it.
     scale : float, optional
         What the dot products are multiplied by; ``1 / sqrt(d_k)`` if not given.
-    block_size : int
-        Queries and keys that are looked at together. It changes the result by rounding only.
+    block_queries, block_keys : int
+        How many are looked at together. They change the result by rounding only.
 
     Returns
     -------
@@ -189,7 +191,7 @@ def blockwise_attention(Q, K, V, mask=None, causal=False, scale=None, block_size
     Raises
     ------
     ValueError
-        If shapes do not fit, or `block_size` is below 1.
+        If shapes do not fit, or a block has none of them.
     TypeError
         If an input does not hold real numbers, or `mask` is not boolean.
 
@@ -208,26 +210,29 @@ def blockwise_attention(Q, K, V, mask=None, causal=False, scale=None, block_size
 
     Examples
     --------
-    >>> blockwise_attention([[0, 0]], [[1, 2], [3, 4]], [[10], [20]], block_size=1)
+    >>> blockwise_attention([[0, 0]], [[1, 2], [3, 4]], [[10], [20]], block_keys=1)
     array([[15.]])
     """
     (Q, K, V), dtype = check.as_floats(Q=Q, K=K, V=V)
     leading, mask, scale = _options(Q, K, V, mask, scale)
-    step = check.need_count(block_size, "block_size", least=1)
+    block_queries = check.need_count(block_queries, "block_queries", least=1)
+    block_keys = check.need_count(block_keys, "block_keys", least=1)
     n_queries, n_keys = Q.shape[-2], K.shape[-2]
     offset = n_keys - n_queries if causal else n_keys  # query i sees keys up to i + offset
     Q, K, V = (np.broadcast_to(a, (*leading, *a.shape[-2:])) for a in (Q, K, V))
 
-    scores = np.empty((min(step, n_queries), min(step, n_keys)), Q.dtype)  # used again and again
+    size = (min(block_queries, n_queries), min(block_keys, n_keys))
+    scores = np.empty(size, Q.dtype)  # the memory is used again for every block
     output = np.empty((*leading, n_queries, V.shape[-1]), dtype)
     for head in np.ndindex(leading):
         keys_1 = _with_column(K[head], 1)  # [k, 1]
-        for rows in _blocks(n_queries, step):
+        for rows in _blocks(n_queries, block_queries):
             queries = _with_column(Q[head][rows] * Q.dtype.type(scale), 0)  # [q, -shift]
             total = np.zeros((len(queries), 1), Q.dtype)
             mixed = np.zeros((len(queries), V.shape[-1]), Q.dtype)
             any_key = np.zeros((len(queries), 1), bool)
-            for keys in _blocks(min(rows.stop + offset, n_keys), step):  # the future is left out
+            past = min(rows.stop + offset, n_keys)  # blocks of the future are left out
+            for keys in _blocks(past, block_keys):
                 allowed = _allowed(mask[head], rows, keys, offset)  # (rows, keys)
                 any_key |= allowed.any(axis=-1, keepdims=True)
                 _add_block(total, mixed, queries, keys_1[keys], V[head][keys], allowed, scores)
@@ -249,10 +254,11 @@ def _add_block(total, mixed, queries, keys, values, allowed, scores):
 
 
 def _raise_shift(total, mixed, queries, scores):
-    """Subtract each query's largest score so far: here, in earlier blocks and in later ones."""
+    """Subtract the largest score where it is needed: here, in earlier blocks and in later ones."""
     rise = scores.max(axis=-1, keepdims=True)  # (rows, 1), counted from the shift so far
-    rise = np.where(total > 0, np.maximum(rise, 0), rise)  # only up, once there is a sum
-    rise = np.where(rise == -np.inf, 0, rise)  # no key yet
+    stays = (rise <= SLACK) & (total > 0)  # for each query by itself: no other may matter
+    stays |= rise == -np.inf  # no key yet
+    rise = np.where(stays, 0, rise)
     rescale = np.exp(-np.maximum(rise, 0))
     scores -= rise  # this block
     total *= rescale  # earlier blocks

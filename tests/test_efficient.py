@@ -26,6 +26,7 @@ from companion import (
 rng = np.random.default_rng(9)
 NAN, INF = np.nan, np.inf
 T, F = True, False
+BLOCKS = st.tuples(st.integers(1, 7), st.integers(1, 7))  # queries, keys
 
 
 def normals(*shapes, dtype=np.float64):
@@ -171,7 +172,9 @@ def test_blockwise_by_hand():
     V = [[8, 0], [16, -8], [0, 8]]
     for block_size in (1, 2, 3, 100):
         assert_allclose(
-            blockwise_attention([[1]], K, V, block_size=block_size), [[5, 3]], rtol=1e-15
+            blockwise_attention([[1]], K, V, block_queries=block_size, block_keys=block_size),
+            [[5, 3]],
+            rtol=1e-15,
         )
 
 
@@ -183,28 +186,28 @@ def test_scores_that_rise_or_fall_from_block_to_block(order, step):
     Q = [[1.0], [-1.0], [0.25]]
     for block_size in (1, 2, 3):
         assert_allclose(
-            blockwise_attention(Q, K, V, block_size=block_size),
+            blockwise_attention(Q, K, V, block_queries=block_size, block_keys=block_size),
             attention(Q, K, V),
             rtol=1e-14,
             atol=1e-14,
         )
 
 
-@given(queries_keys_values(), st.booleans(), st.sampled_from([None, 0.5, -20.0]), st.integers(1, 7))
-def test_blockwise_is_attention(inputs, causal, scale, block_size):
+@given(queries_keys_values(), st.booleans(), st.sampled_from([None, 0.5, -20.0]), BLOCKS)
+def test_blockwise_is_attention(inputs, causal, scale, blocks):
     Q, K, V, mask = inputs
     past = causal_mask(len(Q), len(K)) if causal else True
     for m in (None, mask, mask[:1], mask[:, :1], mask[0], mask[0, 0]):
         expected = attention(Q, K, V, np.asarray(past if m is None else past & m), scale)
-        result = blockwise_attention(Q, K, V, m, causal, scale, block_size)
+        result = blockwise_attention(Q, K, V, m, causal, scale, *blocks)
         assert_allclose(result, expected, rtol=1e-12, atol=1e-13)
 
 
-@given(queries_keys_values(), st.integers(1, 7))
-def test_blockwise_is_the_oracle(inputs, block_size):
+@given(queries_keys_values(), BLOCKS)
+def test_blockwise_is_the_oracle(inputs, blocks):
     Q, K, V, mask = inputs
     _, _, expected = oracle.attention(Q, K, V, mask.tolist())
-    result = blockwise_attention(Q, K, V, mask, block_size=block_size)
+    result = blockwise_attention(Q, K, V, mask, False, None, *blocks)
     assert_allclose(result, expected, rtol=1e-12, atol=1e-13)
 
 
@@ -222,7 +225,10 @@ def test_blockwise_in_float32_agrees_to_a_millionth(n_queries, n_keys, causal):
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64, bool])
 def test_blockwise_keeps_the_dtype(dtype):
     Q, K, V = (a.astype(dtype) for a in normals((5, 3), (7, 3), (7, 2)))
-    result, expected = blockwise_attention(Q, K, V, block_size=2), attention(Q, K, V)
+    result, expected = (
+        blockwise_attention(Q, K, V, block_queries=2, block_keys=2),
+        attention(Q, K, V),
+    )
     assert result.dtype == expected.dtype
     tolerance = {np.float16: 1e-3, np.float32: 1e-6}.get(dtype, 1e-14)
     assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
@@ -233,11 +239,11 @@ def test_blockwise_shares_leading_axes_as_attention_does():
     mask = rng.random((2, 1, 5, 7)) < 0.7
     for m in (None, mask, mask[:, :, :1], padding_mask([[4], [6]], 7)):
         expected = attention(Q, K, V, m)
-        result = blockwise_attention(Q, K, V, m, block_size=3)
+        result = blockwise_attention(Q, K, V, m, block_queries=3, block_keys=3)
         assert result.shape == expected.shape == (2, 3, 5, 13)
         assert_allclose(result, expected, rtol=1e-12, atol=1e-14)
     values = normals((2, 7, 13))[0]  # only the values have a leading axis
-    result = blockwise_attention(Q[0, 0], K[0], values, mask[0, 0], block_size=3)
+    result = blockwise_attention(Q[0, 0], K[0], values, mask[0, 0], block_queries=3, block_keys=3)
     assert_allclose(result, attention(Q[0, 0], K[0], values, mask[0, 0]), rtol=1e-12, atol=1e-14)
 
 
@@ -254,12 +260,16 @@ def test_blockwise_of_nothing(shapes, leading):
 def test_blockwise_gives_zeros_to_a_query_with_nothing_to_attend_to(block_size):
     Q, K, V = normals((5, 3), (4, 3), (4, 2))
     mask = np.array([[F, F, F, F], [T, F, F, F], [F, F, F, T], [F, F, F, F], [T, T, T, T]])
-    result = blockwise_attention(Q, K, V, mask, block_size=block_size)
+    result = blockwise_attention(Q, K, V, mask, block_queries=block_size, block_keys=block_size)
     assert_array_equal(result[[0, 3]], 0)
     assert_allclose(result, attention(Q, K, V, mask), rtol=1e-13)
     Q[0] = NAN
-    assert_array_equal(blockwise_attention(Q, K, V, mask, block_size=block_size), result)
-    first_sees_nothing = blockwise_attention(Q[1:], K[:2], V[:2], causal=True, block_size=1)
+    assert_array_equal(
+        blockwise_attention(Q, K, V, mask, block_queries=block_size, block_keys=block_size), result
+    )
+    first_sees_nothing = blockwise_attention(
+        Q[1:], K[:2], V[:2], causal=True, block_queries=1, block_keys=1
+    )
     assert_array_equal(first_sees_nothing[:2], 0)
     assert (first_sees_nothing[2:] != 0).all()
 
@@ -272,12 +282,12 @@ def test_blockwise_a_masked_key_cannot_matter_whatever_it_holds(bad, spoiled, bl
     mask = np.ones((5, 5), bool)
     mask[:, 1] = F
     mask[4] = F
-    before = blockwise_attention(Q, K, V, mask, block_size=block_size)
+    before = blockwise_attention(Q, K, V, mask, block_queries=block_size, block_keys=block_size)
     if "K" in spoiled:
         K[1, 1] = bad
     if "V" in spoiled:
         V[1, 0] = bad
-    after = blockwise_attention(Q, K, V, mask, block_size=block_size)
+    after = blockwise_attention(Q, K, V, mask, block_queries=block_size, block_keys=block_size)
     assert_array_equal(after, before)
 
 
@@ -294,17 +304,23 @@ def test_blockwise_nan_and_inf_reach_the_rows_that_attention_lets_them_reach(
     past = causal_mask(4) if causal else np.ones((4, 4), bool)
     for m in (None, mask):
         expected = attention(**inputs, mask=past if m is None else m & past)
-        result = blockwise_attention(**inputs, mask=m, causal=causal, block_size=block_size)
+        result = blockwise_attention(
+            **inputs, mask=m, causal=causal, block_queries=block_size, block_keys=block_size
+        )
         assert_allclose(result, expected, rtol=1e-12, atol=1e-14)
 
 
 @given(tokens(), st.sampled_from([0.0, 3.5, 1e200, NAN, INF]), st.integers(1, 7))
 def test_blockwise_changing_the_future_changes_nothing_earlier(inputs, changed, block_size):
     Q, K, V, now = inputs
-    before = blockwise_attention(Q, K, V, causal=True, block_size=block_size)
+    before = blockwise_attention(
+        Q, K, V, causal=True, block_queries=block_size, block_keys=block_size
+    )
     Q, K, V = Q.copy(), K.copy(), V.copy()
     Q[now:] = K[now:] = V[now:] = changed
-    after = blockwise_attention(Q, K, V, causal=True, block_size=block_size)
+    after = blockwise_attention(
+        Q, K, V, causal=True, block_queries=block_size, block_keys=block_size
+    )
     assert after[:now].tobytes() == before[:now].tobytes()
 
 
@@ -312,7 +328,7 @@ def test_blockwise_changing_the_future_changes_nothing_earlier(inputs, changed, 
 def test_blockwise_leaves_its_inputs_alone(inputs, block_size):
     Q, K, V, mask = inputs
     copies = [a.copy() for a in inputs]
-    blockwise_attention(Q, K, V, mask, block_size=block_size)
+    blockwise_attention(Q, K, V, mask, block_queries=block_size, block_keys=block_size)
     for array, copy in zip(inputs, copies, strict=True):
         assert_array_equal(array, copy)
 
@@ -320,9 +336,9 @@ def test_blockwise_leaves_its_inputs_alone(inputs, block_size):
 def test_blockwise_scores_that_overflow_a_plain_exponential():
     Q, K, V = np.array([[1.0]]), np.array([[5000.0], [-5000.0], [5001.0]]), np.eye(3)
     for block_size in (1, 2, 3):
-        result = blockwise_attention(Q, K, V, block_size=block_size)
+        result = blockwise_attention(Q, K, V, block_queries=block_size, block_keys=block_size)
         assert_allclose(result, [[1 / (1 + math.e), 0, math.e / (1 + math.e)]], rtol=1e-12)
-    assert_allclose(blockwise_attention(Q, -K, V, block_size=1), [[0, 1, 0]])
+    assert_allclose(blockwise_attention(Q, -K, V, block_queries=1, block_keys=1), [[0, 1, 0]])
     assert_allclose(blockwise_attention(Q, K[1:2], V[1:2]), [[0, 1, 0]])
 
 
@@ -365,7 +381,8 @@ def test_the_memory_of_attention_grows_with_the_square():
             {"V": np.ones((6, 2))},
         ),
         (ValueError, "Q must have shape (..., n_queries, d_k); got shape (3,)", {"Q": np.ones(3)}),
-        (ValueError, "block_size must be at least 1; got 0", {"block_size": 0}),
+        (ValueError, "block_queries must be at least 1; got 0", {"block_queries": 0}),
+        (ValueError, "block_keys must be at least 1; got -1", {"block_keys": -1}),
         (TypeError, "mask must be boolean", {"mask": np.ones((5, 7))}),
         (ValueError, "mask must be broadcastable", {"mask": np.ones((2, 5, 7), bool)}),
         (ValueError, "d_k must be at least 1", {"Q": np.ones((5, 0)), "K": np.ones((7, 0))}),
