@@ -111,7 +111,7 @@ def load_encoder(dtype=np.float32):
     Parameters
     ----------
     dtype : dtype
-        float32, as the weights are stored, or float64 to compute with more digits.
+        Of the weights: float32 as they are stored, or float64 to compute with more digits.
 
     Returns
     -------
