@@ -233,9 +233,12 @@ def blockwise_attention(
             any_key = np.zeros((len(queries), 1), bool)
             past = min(rows.stop + offset, n_keys)  # blocks of the future are left out
             for keys in _blocks(past, block_keys):
-                allowed = _allowed(mask[head], rows, keys, offset)  # (rows, keys)
-                any_key |= allowed.any(axis=-1, keepdims=True)
-                _add_block(total, mixed, queries, keys_1[keys], V[head][keys], allowed, scores)
+                first = max(rows.start, keys.start - offset)  # earlier ones see none of the keys
+                seeing = slice(first - rows.start, None)
+                allowed = _allowed(mask[head], slice(first, rows.stop), keys, offset)
+                any_key[seeing] |= allowed.any(axis=-1, keepdims=True)
+                state = total[seeing], mixed[seeing], queries[seeing]
+                _add_block(*state, keys_1[keys], V[head][keys], allowed, scores)
             output[head][rows] = np.where(any_key, mixed / total, 0)
     return output
 
