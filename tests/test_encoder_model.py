@@ -6,10 +6,10 @@ them sentence-transformers; what is missing is skipped and named.
 
 from pathlib import Path
 
-import make
 import numpy as np
 import pytest
 
+import make
 from companion import load_probes, load_sentence, minilm, recorded_heads, sentence_names
 from companion.data.contents import NUMBERS, REMOVED_IN
 from companion.encoder import mean_pooling

@@ -406,7 +406,9 @@ def clean():
     say("Clean: everything that was made is gone.")
 
 
-COMMANDS = {c.__name__: c for c in (book, test, lab, serve, notebooks, classroom, model, lock, clean)}
+COMMANDS = {
+    c.__name__: c for c in (book, test, lab, serve, notebooks, classroom, model, lock, clean)
+}
 
 
 def help_text():
