@@ -142,6 +142,37 @@ def test_the_pictures_show_what_the_companion_computes():
         assert {f"{w:.3f}" for w in row} <= set(shown)
 
 
+def bars(svg, layer):
+    """Left ends and widths of the bars of one layer, in pixels."""
+    group = BeautifulSoup(svg, "html.parser").find(class_=f"{layer}_marks")
+    paths = (tag["d"] for tag in group.find_all("path"))
+    return np.array(
+        [re.match(r"M([-\d.]+),[-\d.]+h([-\d.]+)", path).groups() for path in paths], float
+    )
+
+
+def test_the_bars_are_as_long_as_the_weights():
+    svg = MAKE["distribution"]().svg()
+    assert np.allclose(bars(svg, "layer_0"), [[0, 225 * w] for w in softmax(SCORES)], atol=1e-3)
+    assert np.allclose(bars(svg, "layer_1"), [[0, 225], [0, 0], [0, 0], [0, 0]])
+
+    svg = MAKE["score_table"]().svg()
+    scores = attention_scores(Q, K)[3]
+    for layer, start, x in (("0", 137, np.sqrt(3) * scores), ("1", 228, scores)):
+        expected = [[start, 46 * w] for w in softmax(x)]
+        assert np.allclose(bars(svg, f"concat_1_layer_{layer}"), expected, atol=1e-3)
+
+    svg = MAKE["value_update"]().svg()
+    weights, output = attention_steps(Q, K, V)[1:]
+    expected = [[0, 130 * w] for w in weights[3]]
+    assert np.allclose(bars(svg, "concat_0_layer_0"), expected, atol=1e-2)
+    change = project(output, HEAD.W_O)[3]
+    starts, widths = bars(svg, "concat_1_layer_0").T
+    unit = 234 / (1 + 3 * project(output, HEAD.W_O).max())  # the axis runs from -1
+    assert np.allclose(starts, unit * (1 + HEAD.X[3]), atol=1e-2)
+    assert np.allclose(widths, unit * change, atol=1e-2)
+
+
 def test_importing_the_companion_or_making_a_figure_loads_no_drawing_package():
     code = (
         "import sys, companion; assert 'companion.interactive' not in sys.modules\n"

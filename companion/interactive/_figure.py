@@ -190,6 +190,7 @@ def minus(text):
 def bar(start, end):
     """Describe a bar between two places in pixels, with room for a number on it."""
     return {
+        "transform": calculate(start=str(start)),
         "mark": {
             "type": "bar",
             "color": BLUE,
@@ -197,7 +198,7 @@ def bar(start, end):
             "fillOpacity": FULL,
             "aria": False,
         },
-        "encoding": {"x": pixels(end), "x2": {"value": start}},
+        "encoding": {"x": pixels(end), "x2": {"field": "start"}},
     }
 
 

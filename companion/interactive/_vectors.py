@@ -85,11 +85,11 @@ def vectors(a, b, names):
                 ),
                 "layer": [
                     {
-                        "mark": {"type": "rule", "opacity": 0.3},
+                        "mark": {"type": "rule", "opacity": 0.3, "aria": False},
                         "encoding": {"y": {"datum": 0, **y}},
                     },
                     {
-                        "mark": {"type": "rule", "opacity": 0.3},
+                        "mark": {"type": "rule", "opacity": 0.3, "aria": False},
                         "encoding": {"x": {"datum": 0, **x}},
                     },
                     {
