@@ -1,6 +1,8 @@
 """What attention costs, and how to pay less. Taught in chapter 9, *What it costs*."""
 
+import json
 import math
+from importlib import resources
 
 import numpy as np
 
@@ -511,6 +513,19 @@ class KeyValueCache:
         mask = causal_mask(Q.shape[-2], len(self))  # the new tokens are the last ones
         attend = attention if Q.ndim == 2 else grouped_query_attention
         return attend(Q, self.K, self.V, mask)
+
+
+def load_benchmark():
+    """Return the recorded run of ``make bench``: its `machine`, and `runs` by length `n`.
+
+    Returns
+    -------
+    dict
+        Each run has `times` (median `seconds`, and `ratio` to the blockwise version) and `bytes`
+        (growth of the process beyond its inputs) of every version.
+    """
+    text = (resources.files("companion.data") / "benchmark.json").read_text(encoding="utf-8")
+    return json.loads(text)
 
 
 def _sizes(d_model, n_heads, d_k, d_v, n_kv_heads):

@@ -1,4 +1,4 @@
-"""How long attention takes and how much memory it needs, in five versions: `make bench`.
+"""How long attention takes and how much memory it needs, in several versions: `make bench`.
 
 Everything runs on one thread, in float32, with 8 heads of width 64. The versions take turns, and
 a ratio is the median over the turns, so that a busy machine disturbs all of them alike. Time is
@@ -21,7 +21,9 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "companion" / "data" / "benchmark.json"
 N_HEADS, WIDTH = 8, 64
 TIMED = [128, 256, 512, 1024, 2048, 4096, 8192]
-LONGEST = 16384  # here only the versions that do without all scores at once
+LONGEST = 16384
+# the others would take too much memory: at most 9 GB are used
+UP_TO = {"plain": 8192, "textbook": 8192, "torch unfused": 8192, "textbook float64": 4096}
 TURNS = {128: 15, 256: 15, 512: 15, 1024: 11, 2048: 9, 4096: 5, 8192: 3}
 
 ONE_THREAD = (
@@ -38,12 +40,34 @@ ENVIRONMENT |= dict.fromkeys(ONE_THREAD, "1") | {"PYTHONPATH": str(ROOT)}
 # --- in the measuring processes -------------------------------------------------------------
 
 
-def textbook(Q, K, V):
+def textbook(Q, K, V, root=math.sqrt):
     import numpy as np
 
-    scores = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    scores = Q @ K.swapaxes(-1, -2) / root(Q.shape[-1])
     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exponentials / exponentials.sum(axis=-1, keepdims=True) @ V
+
+
+def textbook_float64(Q, K, V):
+    """The same with `np.sqrt`, whose float64 result makes NumPy 2 go on in float64."""
+    import numpy as np
+
+    return textbook(Q, K, V, np.sqrt)
+
+
+def products_only(Q, K, V, rows=1024, keys=256):
+    """The two matrix products of the blockwise version and nothing else: what NumPy can't beat."""
+    import numpy as np
+
+    n_heads, n, _ = Q.shape
+    scores = np.empty((min(rows, n), min(keys, n)), Q.dtype)
+    output = np.zeros_like(V)
+    for h in range(n_heads):
+        for i in range(0, n, rows):
+            for j in range(0, n, keys):
+                np.matmul(Q[h, i : i + rows], K[h, j : j + keys].T, out=scores)
+                output[h, i : i + rows] += scores @ V[h, j : j + keys]
+    return output
 
 
 def torch_version(backend):
@@ -69,12 +93,14 @@ def version(name):
         "blockwise": lambda: companion.blockwise_attention,
         "plain": lambda: companion.attention,
         "textbook": lambda: textbook,
+        "textbook float64": lambda: textbook_float64,
+        "products only": lambda: products_only,
         "torch fused": lambda: torch_version("FLASH_ATTENTION"),
         "torch unfused": lambda: torch_version("MATH"),
     }[name]()
 
 
-NUMPY = ["blockwise", "plain", "textbook"]
+NUMPY = ["blockwise", "products only", "plain", "textbook", "textbook float64"]
 TORCH = ["torch fused", "torch unfused"]
 
 
@@ -98,8 +124,9 @@ def time_all(names, n):
 
     functions, arrays = {name: version(name) for name in names}, inputs(n)
     expected = functions["blockwise"](*arrays)
-    for function in functions.values():  # also a first call, which is slower
-        assert np.abs(function(*arrays) - expected).max() < 5e-6
+    for name, function in functions.items():
+        result = function(*arrays)  # a first call, which is slower
+        assert name == "products only" or np.abs(result - expected).max() < 5e-6
     repeats = {  # so many that one turn takes a twentieth of a second
         name: max(1, math.ceil(0.05 / max(seconds(function, arrays, 1), 1e-6)))
         for name, function in functions.items()
@@ -172,10 +199,10 @@ def has_torch():
 def report(names, n, times, memory):
     def cell(name):
         if name not in times and memory.get(name) is None:
-            return f"{'':>22}"
-        took = f"{times[name]['ratio']:6.2f} ×" if name in times else f"{'':>8}"
-        grew = f"{memory[name] / 2**20:8,.0f} MiB" if memory.get(name) is not None else ""
-        return f"{took}{grew:>14}"
+            return f"{'':>18}"
+        took = f"{times[name]['ratio']:6.2f}×" if name in times else ""
+        grew = f"{memory[name] / 2**20:,.0f} MiB" if memory.get(name) is not None else ""
+        return f"{took:>8}{grew:>10}"
 
     print(f"{n:>6}" + "".join(cell(name) for name in names), flush=True)
 
@@ -183,7 +210,7 @@ def report(names, n, times, memory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", action="store_true", help="store the result for chapter 9")
-    parser.add_argument("--up-to", type=int, default=8192, help="longest n for all (8192: 12 GB)")
+    parser.add_argument("--up-to", type=int, default=8192, help="longest n for all (8192: 9 GB)")
     parser.add_argument("--ask", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.ask:
@@ -197,11 +224,11 @@ def main():
     result = {"machine": ask("machine", names), "n_heads": N_HEADS, "width": WIDTH, "runs": []}
     print(", ".join(result["machine"].values()) + "; one thread, float32, 8 heads of 64")
     print("time as a multiple of the blockwise version, and memory beyond the inputs")
-    print(f"{'n':>6}" + "".join(f"{name:>22}" for name in names))
+    print(f"{'n':>6}" + "".join(f"{name:>18}" for name in names))
     for n in [*(n for n in TIMED if n <= options.up_to), LONGEST]:
-        small = [name for name in names if n < LONGEST or name in ("blockwise", "torch fused")]
-        memory = {name: ask("growth", name, n) for name in small}
-        times = ask("time_all", names, n) if n < LONGEST else {}
+        possible = [name for name in names if n <= UP_TO.get(name, LONGEST)]
+        memory = {name: ask("growth", name, n) for name in possible}
+        times = ask("time_all", possible, n) if n < LONGEST else {}
         report(names, n, times, memory)
         result["runs"].append({"n": n, "times": times, "bytes": memory})
     if options.record:
