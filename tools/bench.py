@@ -124,13 +124,13 @@ def time_all(names, n):
 
     functions, arrays = {name: version(name) for name in names}, inputs(n)
     expected = functions["blockwise"](*arrays)
+    repeats = {}
     for name, function in functions.items():
+        start = time.process_time()
         result = function(*arrays)  # a first call, which is slower
+        took = max(time.process_time() - start, 1e-6)
+        repeats[name] = math.ceil(0.05 / took)  # a turn takes a twentieth of a second or more
         assert name == "products only" or np.abs(result - expected).max() < 5e-6
-    repeats = {  # so many that one turn takes a twentieth of a second
-        name: max(1, math.ceil(0.05 / max(seconds(function, arrays, 1), 1e-6)))
-        for name, function in functions.items()
-    }
     turns = [
         {name: seconds(function, arrays, repeats[name]) for name, function in functions.items()}
         for _ in range(TURNS[n])
