@@ -4,6 +4,7 @@ What a submission does to the grader must cost its author what is wrong in it, a
 anything. Each class below takes out one thing that nbgrader alone does not.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -127,8 +128,11 @@ c.FileNameCollectorPlugin.named_regexp = (
 c.ExecuteTheRest.timeout = 30  # seconds a cell
 c.ExecuteTheRest.extra_arguments = [
     # exit() would end the kernel after the cell has been answered, so that the next gets the blame
-    "--IPKernelApp.exec_lines=type(get_ipython()).ask_exit = lambda shell: None"
+    "--IPKernelApp.exec_lines=type(get_ipython()).ask_exit = lambda shell: None",
 ]
+if os.name == "posix":  # a list that grows for ever gets a MemoryError, not the whole machine
+    limit = "__import__('resource').setrlimit(__import__('resource').RLIMIT_AS, (8 * 2**30,) * 2)"
+    c.ExecuteTheRest.extra_arguments.append(f"--IPKernelApp.exec_lines={limit}")
 c.OverwriteCells.add_missing_cells = True
 c.Autograde.sanitize_preprocessors = [
     ClearOutput,

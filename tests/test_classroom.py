@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import urllib.parse
+import zipfile
 from html import unescape
 from pathlib import Path
 
@@ -317,6 +318,7 @@ while True:
 """,
     "flood-in-lines": "for _ in range(10**5):\n    print('x' * 999)",
     "flood-in-one-line": "print('x' * 10**8)",
+    "grows": "too_much = np.ones(2 * 10**9)",
     "exit": "exit()",
     "sys-exit": "import sys\nsys.exit(3)",
     "os-exit": "import os\nos._exit(0)",
@@ -540,8 +542,40 @@ def test_a_wild_submission_hurts_nobody(course):
     assert "did not end" in course.feedback("loop-in-answer")
     assert "CellTimeoutError" in course.feedback("loop")
     assert "could not be interrupted" in course.feedback("loop-for-ever")
+    if os.name == "posix":
+        assert "MemoryError" in course.feedback("grows")
     for student in ("os-exit", "os-exit-in-answer"):
         assert "This cell ended the kernel." in course.feedback(student)
+
+
+def test_one_command_builds_folder_and_zip(nbgrader_ready, tmp_path, monkeypatch, capsys):
+    pack = tmp_path / "classroom"
+    monkeypatch.setattr(classroom, "PACK", pack)
+    classroom.build()
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"The classroom pack is ready: {pack} and {pack}.zip"
+    with (
+        zipfile.ZipFile(f"{pack}.zip") as everything,
+        zipfile.ZipFile(tmp_path / "student.zip") as student,
+    ):
+        names = set(everything.namelist())
+        handed_out = set(student.namelist())
+        assert {n for n in names if n.startswith("classroom/student/")} == {
+            f"classroom/{n}" for n in handed_out
+        }
+        for path in CHAPTERS:
+            assert f"student/{path.name}" in handed_out
+            assert f"classroom/teacher/{path.name}" in names
+        for path in GRADED:
+            name = classroom.name_of(path)
+            assert f"classroom/course/source/{name}/{name}.ipynb" in names
+            text = student.read(f"student/{name}.ipynb").decode()
+            assert "raise NotImplementedError" in text
+            assert "SOLUTION" not in text and "_hidden_test" not in text
+    assert {"student/companion/data/heads.npz", "student/README.md"} <= handed_out
+    assert (pack / "course" / "gradebook.db").is_file()
+    for file in pack.rglob("*.ipynb"):
+        assert str(ROOT) not in file.read_text(encoding="utf-8"), file
 
 
 # --- the page for teachers, and the link ----------------------------------------------------

@@ -75,7 +75,7 @@ class Exercise:
 
 
 def pieces(notebook):
-    """Yield (cell type, source, tags, directive, options) of each cell, text cut at directives."""
+    """Yield (cell type, source, tags, directive after it); texts are cut at directives."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             yield "code", cell.source, cell.metadata.get("tags", []), None
