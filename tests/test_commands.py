@@ -204,7 +204,7 @@ def test_a_failed_step_fails_the_whole(monkeypatch, capsys):
     with pytest.raises(SystemExit) as stop:
         make.test()
     assert stop.value.code == 1
-    assert capsys.readouterr().out.endswith("Not right: notebooks (nbval).\n28 passed, 1 failed\n")
+    assert capsys.readouterr().out.endswith("Not right: notebooks (nbval).\n33 passed, 1 failed\n")
 
 
 def test_no_pages_are_checked_without_a_book(monkeypatch, tmp_path, capsys):

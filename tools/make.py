@@ -38,6 +38,7 @@ NOTEBOOKS = ROOT / "notebooks"
 # these need the built book
 PAGE_TESTS = [ROOT / "tests" / "test_site.py"]
 BROWSER_TESTS = sorted(ROOT.glob("tests/test_browser*.py"))
+SERVER_TESTS = [ROOT / "tests" / "test_lab.py", ROOT / "tests" / "test_binder.py"]
 
 # What would make a kernel or a test on this machine differ from one elsewhere.
 FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "PYTEST_ADDOPTS", "MPLBACKEND")
@@ -273,7 +274,7 @@ def test():
         ),
         "unit tests": lambda: pytest_step(
             *("unit", "-n", "2", "--dist", "worksteal", "tests"),
-            *(f"--ignore={file}" for file in PAGE_TESTS + BROWSER_TESTS),
+            *(f"--ignore={file}" for file in PAGE_TESTS + BROWSER_TESTS + SERVER_TESTS),
         ),
         # cells of one notebook share a kernel, so a notebook may not be split over workers
         "notebooks (nbval)": lambda: pytest_step(
@@ -284,6 +285,10 @@ def test():
         "built pages": lambda: pages_step("pages", *PAGE_TESTS),
         "pages in a browser": lambda: pages_step(
             *("browser", "-n", "2", "--dist", "worksteal", *BROWSER_TESTS)
+        ),
+        # one server each, so one worker each
+        "JupyterLab and Binder": lambda: pytest_step(
+            *("servers", "-n", "2", "--dist", "loadfile", *SERVER_TESTS)
         ),
     }
     rows = []
