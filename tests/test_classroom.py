@@ -660,6 +660,12 @@ def test_without_a_remote_there_is_no_hub_link(clone):
         classroom.hub_link("https://hub.example.org", clone)
 
 
+def test_a_folder_inside_another_clone_gets_no_hub_link(clone):
+    (clone / "student").mkdir()
+    with pytest.raises(make.Failed, match="got no remote"):
+        classroom.hub_link("https://hub.example.org", clone / "student")
+
+
 @pytest.mark.parametrize("answer", ['{"version": "5.2.1"}', "<html>", "[]"])
 def test_the_hub_is_asked_whether_it_is_one(clone, answer, capsys):
     class Handler(http.server.BaseHTTPRequestHandler):

@@ -318,7 +318,8 @@ def assignment(path, digest, written=False):
         part for e in chosen.values() if e.stub for part in (*given[e.label], answer(e), e.check)
     ]
     text = "\n".join(e.text for e in chosen.values())
-    imports = imports_of(chapter.cells[1].source, "\n\n\n".join(code), text)
+    first = next(c.source for c in chapter.cells if c.cell_type == "code")
+    imports = imports_of(first, "\n\n\n".join(code), text)
     about = ABOUT.format(title=title(chapter), number=int(path.stem[:2]), name=name_of(path))
     cells = [cell("markdown", about, "about"), cell("code", imports, "imports")]
     shown = []
@@ -511,7 +512,9 @@ def hub_link(hub, folder, file=""):
     parts = urllib.parse.urlsplit(hub)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
         raise make.Failed(f"The hub's address must be like https://hub.example.org; got {hub}")
-    remote = repository_links.git(folder, "remote", "get-url", "origin")
+    top = repository_links.git(folder, "rev-parse", "--show-toplevel")
+    own = top and Path(top).resolve() == Path(folder).resolve()  # not a folder of another clone
+    remote = repository_links.git(folder, "remote", "get-url", "origin") if own else ""
     address = repository_links.web_address(remote)
     if not address:
         raise make.Failed(
