@@ -51,6 +51,19 @@ MERGE_ALIKE = """() => {
 IMAGES = """() => [...document.images].filter((image) => image.checkVisibility()).map((image) =>
     [image.getAttribute("src"), image.getAttribute("alt"), image.naturalWidth])"""
 
+CUT_OFF = """() => {
+    const scrolls = (element) => element && element !== document.body &&
+        (["auto", "scroll"].includes(getComputedStyle(element).overflowX) ||
+            scrolls(element.parentElement));
+    const hasText = (element) =>
+        [...element.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+    return [...document.querySelectorAll("main *, footer *")].filter((element) =>
+        element.checkVisibility() && !element.closest("mjx-assistive-mml") &&
+        (element.matches("mjx-container") || hasText(element)) &&
+        element.getBoundingClientRect().right > innerWidth + 1 && !scrolls(element)
+    ).map((element) => element.textContent.trim().slice(0, 50));
+}"""
+
 HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter((heading) =>
     heading.checkVisibility()).map((heading) => Number(heading.tagName[1]))"""
 
@@ -71,6 +84,10 @@ def asked_elsewhere(page):
 def sideways_scroll(page):
     wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     return [f"is {wide} px wide in a window of {window} px"] if wide > window else []
+
+
+def text_cut_off(page):
+    return [f"text that leaves the window: {text}" for text in page.evaluate(CUT_OFF)]
 
 
 def images_without_text(page):
@@ -108,6 +125,7 @@ def test_nothing_is_wrong_with_a_page(browser, record_property, name, scheme, wi
             *page.wrong,
             *asked_elsewhere(page),
             *sideways_scroll(page),
+            *text_cut_off(page),
             *images_without_text(page),
             *headings_out_of_order(page),
         ]
