@@ -56,7 +56,8 @@ def test_code_of_solutions_is_tagged_and_nothing_else_is(path):
     for kind, _, tags, directive in classroom.pieces(classroom.read(path)):
         if kind == "code":
             assert ("solution" in tags) == (place == "solution")
-            assert bool({"exercise", "check"} & set(tags)) == (place == "exercise")
+            if place == "exercise":
+                assert {"exercise", "check"} & set(tags)
         elif directive:
             assert (place is None) == (directive["edge"] == "start")
             place = directive["kind"] if place is None else None

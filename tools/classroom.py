@@ -40,6 +40,7 @@ SCRIPTS = TEACH / ("Scripts" if os.name == "nt" else "bin")
 DIRECTIVE = re.compile(
     r"^```\{(?P<kind>exercise|solution)-(?P<edge>start|end)\}.*?^```[ \t]*$\n?", re.M | re.S
 )
+PARTS = {"exercise": "stub", "check": "check", "solution": "solution"}  # by the cell's tag
 DATA = {  # what loads which of the companion's data files
     "load_word_vectors": "word_vectors.npz",
     "load_sentence": "sentences.npz",
@@ -54,7 +55,7 @@ DATA = {  # what loads which of the companion's data files
 
 @dataclass
 class Exercise:
-    """One exercise of a chapter; `stub`, `check` and `answer` are empty in a written one."""
+    """One exercise of a chapter; `stub` and `check` are empty in a written one."""
 
     label: str
     text: str = ""
@@ -92,13 +93,13 @@ def exercises(notebook):
     found, place, before = [], None, []
     for kind, source, tags, directive in pieces(notebook):
         if kind == "code":
-            if place is None:
-                before.append(source)
+            for tag, part in PARTS.items():
+                if tag in tags:
+                    joined = f"{getattr(found[-1], part)}\n\n\n{source}".strip()
+                    setattr(found[-1], part, joined)
+                    break
             else:
-                tag = next((t for t in ("exercise", "check", "solution") if t in tags), None)
-                part = {"exercise": "stub", "check": "check", "solution": "solution"}[tag]
-                joined = f"{getattr(found[-1], part)}\n\n\n{source}".strip()
-                setattr(found[-1], part, joined)
+                before.append(source)
         elif place == "exercise":
             found[-1].text += source
         if directive:
