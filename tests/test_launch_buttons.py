@@ -54,6 +54,7 @@ def built(root, monkeypatch):
 
     def links(page):
         text = (root / "_build" / "html" / f"{page}.html").read_text(encoding="utf-8")
+        assert "THEBE_JS_URL" not in text  # with buttons it would be there twice: a script error
         header = BeautifulSoup(text, "html.parser").find(class_="bd-header-article")
         return [tag["href"] for tag in header.find_all("a", href=True)]
 
