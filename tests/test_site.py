@@ -164,6 +164,7 @@ def test_no_source_text_is_left_in_a_page(name):
         tag.extract()
     assert text.find(class_="problematic") is None
     assert text.find(class_="system-message") is None
+    assert not re.search(r"\\(text|sqrt)", text.get_text())
     for raw in ("$$", ":::", "```", r"\begin{", "{figure}", "{exercise", "{cite}", "**", "]("):
         assert raw not in text.get_text(), raw
     assert not re.search(r"\$[^\s$][^$\n]*\$", text.get_text())
