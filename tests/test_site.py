@@ -171,10 +171,13 @@ def test_no_source_text_is_left_in_a_page(name):
 
 
 @each_page
-def test_only_pages_with_formulas_load_mathjax(name):
-    scripts = [tag["src"] for tag in page(name).find_all("script", src=True)]
-    has_formulas = page(name).find(class_="math") is not None
-    assert any("mathjax" in address for address in scripts) == has_formulas
+def test_formulas_are_set_already_and_only_their_pages_load_the_style(name):
+    formulas = page(name).find_all(class_="math")
+    styles = [tag["href"].split("?")[0] for tag in page(name).find_all("link", href=True)]
+    assert any(address.endswith("formulas.css") for address in styles) == bool(formulas)
+    for formula in formulas:
+        assert formula.find("mjx-math") and formula.find("mjx-assistive-mml").math, formula
+    assert not [tag for tag in page(name).find_all("script", src=True) if "mathjax" in tag["src"]]
 
 
 def test_the_search_index_holds_every_page():

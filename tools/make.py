@@ -345,6 +345,34 @@ def notebooks():
     sys.exit(run(PYTHON, "tools/notebooks.py", *sorted(NOTEBOOKS.glob("*.ipynb"))))
 
 
+def is_current():
+    """Whether the book has been built since a source of it changed."""
+    sources = [ROOT / "_config.yml", ROOT / "_toc.yml"]
+    for folder in ("book", "companion", "notebooks"):
+        sources += (p for p in (ROOT / folder).rglob("*") if "__pycache__" not in p.parts)
+    index = HTML / "index.html"
+    return index.is_file() and index.stat().st_mtime > max(p.stat().st_mtime for p in sources)
+
+
+def take_away(kind):
+    if is_current():
+        set_up()
+    else:
+        book()
+    if run(PYTHON, ROOT / "tools" / "take_away.py", kind):
+        raise Failed(f"The {kind} was not made; the reason is above.")
+
+
+def pdf():
+    """Print the whole book into one PDF (with an installed Chromium, Chrome or Edge)."""
+    take_away("pdf")
+
+
+def zip_book():
+    """Pack the pages for a machine without a network: unpack, open index.html."""
+    take_away("zip")
+
+
 def classroom():
     """Build what a teacher hands out, collects and marks: a folder and a zip."""
     set_up()
@@ -418,7 +446,21 @@ def clean():
 
 
 COMMANDS = {
-    c.__name__: c for c in (book, test, lab, serve, notebooks, classroom, model, bench, lock, clean)
+    c.__name__.removesuffix("_book"): c
+    for c in (
+        book,
+        test,
+        lab,
+        serve,
+        notebooks,
+        pdf,
+        zip_book,
+        classroom,
+        model,
+        bench,
+        lock,
+        clean,
+    )
 }
 
 
