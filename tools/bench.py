@@ -146,21 +146,25 @@ def time_all(names, n):
 
 def growth(name, n):
     """By how many bytes the process grows beyond its inputs; None where that can't be read."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    unit = 1 if sys.platform == "darwin" else 1024
-
-    def peak():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
     function = version(name)
     function(*inputs(64))  # loads what is loaded late
     arrays = inputs(n)
     before = peak()
     function(*arrays)
-    return peak() - before
+    return before and peak() - before
+
+
+def peak():
+    """Most bytes of memory that this process has held so far."""
+    status = Path("/proc/self/status")
+    if status.exists():  # on Linux ru_maxrss starts from that of the parent process
+        line = next(t for t in status.read_text().splitlines() if t.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    if sys.platform == "darwin":
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return None
 
 
 def machine(names):
@@ -186,7 +190,7 @@ def ask(*question):
     command = [sys.executable, __file__, "--ask", json.dumps(question)]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"{question} failed:\n{done.stderr}")
+        raise SystemExit(f"{question} failed with {done.returncode}:\n{done.stderr}")
     return json.loads(done.stdout)
 
 
