@@ -204,8 +204,8 @@ def test_buttons_to_the_repository_are_there_only_with_a_repository(name):
     address = repository_links.theme_options(ROOT).get("repository_url")
     text = str(page(name))
     if address is None:
-        assert "mybinder.org" not in text
+        assert "mybinder.org/v2" not in text
         assert "source-repository-button" not in text
     else:
         assert f'href="{address}"' in text
-        assert ("mybinder.org" in text) == name.startswith("notebooks/")
+        assert ("mybinder.org/v2" in text) == name.startswith("notebooks/")
