@@ -44,10 +44,12 @@ def opened(browser, name, width=1280, height=800, scheme="light", **options):
     )
     try:
         page = context.new_page()
+        page.set_default_timeout(120_000)  # of milliseconds, on a busy machine
         page.requested, page.wrong = [], []
         page.on("request", lambda request: page.requested.append(request.url))
         page.on("requestfailed", lambda request: page.wrong.append(f"failed: {request.url}"))
         page.on("pageerror", lambda error: page.wrong.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and page.wrong.append(said.text))
         page.goto(path.as_uri())
         yield page
     finally:
