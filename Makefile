@@ -1,7 +1,7 @@
 # A thin front for tools/make.py: finds a Python that is new enough and hands the command over.
-.PHONY: help book test lab serve notebooks pdf zip classroom model bench lock clean
+.PHONY: help book test lab serve notebooks pdf zip classroom model bench weight lock clean
 
-help book test lab serve notebooks pdf zip classroom model bench lock clean:
+help book test lab serve notebooks pdf zip classroom model bench weight lock clean:
 	@for python in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \
 	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	    exec "$$python" tools/make.py $@; \

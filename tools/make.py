@@ -354,11 +354,16 @@ def is_current():
     return index.is_file() and index.stat().st_mtime > max(p.stat().st_mtime for p in sources)
 
 
-def take_away(kind):
+def need_book():
+    """Build the book, unless it is there and nothing has changed since."""
     if is_current():
         set_up()
     else:
         book()
+
+
+def take_away(kind):
+    need_book()
     if run(PYTHON, ROOT / "tools" / "take_away.py", kind):
         raise Failed(f"The {kind} was not made; the reason is above.")
 
@@ -390,6 +395,12 @@ def bench():
     """Measure time and memory of attention in several versions (five minutes, 9 GB)."""
     set_up()
     sys.exit(run(PYTHON, "tools/bench.py"))
+
+
+def weight():
+    """Weigh the heaviest chapter against an empty page: bytes, requests, time until it shows."""
+    need_book()
+    sys.exit(run(PYTHON, "tools/page_weight.py"))
 
 
 def lock():
@@ -458,6 +469,7 @@ COMMANDS = {
         classroom,
         model,
         bench,
+        weight,
         lock,
         clean,
     )

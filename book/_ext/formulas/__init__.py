@@ -7,7 +7,7 @@ Node.js, is a part of the installed package playwright. A formula with a fault i
 import importlib.metadata
 import json
 import os
-import shutil
+import re
 import subprocess
 from pathlib import Path
 
@@ -15,6 +15,8 @@ import playwright
 from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
+
+from font_subset import write_subset
 
 HERE = Path(__file__).parent
 NODE = Path(playwright.__file__).parent / "driver" / ("node.exe" if os.name == "nt" else "node")
@@ -57,6 +59,16 @@ def typeset(formulas):
     return dict(zip(formulas, answer["set"], strict=True)), answer["style"]
 
 
+def write_style(style, static):
+    """Write the style sheet and, with the letters that it names, its fonts."""
+    contents = re.findall(r'content: "(?:\\([0-9A-F]+)|(.))"', style)
+    letters = {int(code, 16) if code else ord(letter) for code, letter in contents}
+    for font in FONTS.glob("*.woff"):
+        if not write_subset(font, letters, static / "mathjax" / font.name):
+            style = re.sub(rf"@font-face[^{{]*{{[^}}]*{font.stem}[^}}]*}}", "", style)
+    (static / "formulas.css").write_text(style, encoding="utf-8")
+
+
 def formulas_of(builder):
     """All formulas of the book, set; done once, when the first is asked for."""
     if not hasattr(builder, "formulas"):
@@ -64,9 +76,7 @@ def formulas_of(builder):
         found = (node for document in documents for node in document.findall(is_formula))
         wanted = dict.fromkeys((tex(node), isinstance(node, nodes.math_block)) for node in found)
         builder.formulas, style = typeset(list(wanted))
-        static = Path(builder.outdir) / "_static"
-        shutil.copytree(FONTS, static / "mathjax", dirs_exist_ok=True)
-        (static / "formulas.css").write_text(style, encoding="utf-8")
+        write_style(style, Path(builder.outdir) / "_static")
     return builder.formulas
 
 

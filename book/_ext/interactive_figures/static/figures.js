@@ -1,18 +1,18 @@
 // Makes the figures of a page live, each when the reader comes near it: its still picture gives
 // way to one that follows the controls. What changes is also said in words, for screen readers.
 (() => {
-  const src = new URL("vega-embed.js", document.currentScript.src);
-  let library;
-  const load = () =>
-    (library ??= new Promise((onload, onerror) =>
+  const embed = new URL("vega-embed.js", document.currentScript.src);
+  const load = (src) =>
+    new Promise((onload, onerror) =>
       document.head.append(Object.assign(document.createElement("script"), { src, onload, onerror })),
-    ));
+    );
+  let library;
 
   const enliven = async (figure) => {
-    await load();
-    const [bind, still, words] = figure.children;
+    const [bind, still, words, content] = figure.children;
+    await Promise.all([(library ??= load(embed)), load(content.dataset.src)]); // fills the content
     const live = document.createElement("div");
-    const { $schema, ...spec } = JSON.parse(figure.querySelector("script").textContent);
+    const { $schema, ...spec } = JSON.parse(content.textContent);
     const options = { mode: "vega-lite", renderer: "svg", actions: false, bind };
     const { view } = await vegaEmbed(live, spec, options);
     still.replaceWith(live);
