@@ -320,6 +320,7 @@ while True:
     "flood-in-lines": "for _ in range(10**5):\n    print('x' * 999)",
     "flood-in-one-line": "print('x' * 10**8)",
     "grows": "too_much = np.ones(2 * 10**9)",
+    "warns": "np.mean([])",
     "exit": "exit()",
     "sys-exit": "import sys\nsys.exit(3)",
     "os-exit": "import os\nos._exit(0)",
@@ -462,7 +463,8 @@ def assert_marked(course):
             page = course.feedback(student)
             assert f"(Score: {points:.1f} / {FULL:.1f})" in page
             assert len(page) < 400_000
-            for secret in ("_hidden_test", "hashlib", "SOLUTION", str(course.folder), str(ROOT)):
+            machine = (str(course.folder), str(ROOT), sys.prefix)
+            for secret in ("_hidden_test", "hashlib", "SOLUTION", *machine):
                 assert secret not in page, (student, secret)
     assert "✗" not in course.feedback("right")
     package = course.folder / "source" / NAME / "companion"

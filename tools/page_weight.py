@@ -76,8 +76,8 @@ def empty_book(folder, ours):
         shutil.copy(ROOT / "book" / "references.bib", folder / "book")
         for name in ("_ext", "_static", "_templates"):
             shutil.copytree(ROOT / "book" / name, folder / "book" / name)
-    build = [sys.executable, "-m", "jupyter_book.cli.main", "build", folder]
-    subprocess.run(build, check=True, capture_output=True)
+    start = "from jupyter_book.cli.main import main; main()"
+    subprocess.run([sys.executable, "-c", start, "build", folder], check=True, capture_output=True)
     return folder / "_build" / "html"
 
 
@@ -94,7 +94,8 @@ def opened(browser, address, size, slowness):
         session.send("Network.enable")
         session.send("Network.emulateNetworkConditions", {"offline": False, **network})
         session.send("Emulation.setCPUThrottlingRate", {"rate": factor})
-    page.goto(address, wait_until="networkidle")
+    if not page.goto(address, wait_until="networkidle").ok:
+        raise Failed(f"{address} was not built.")
     seen = (
         sum(len(response.body()) for response in responses),
         sum(int(response.headers["content-length"]) for response in responses),
