@@ -98,6 +98,8 @@ def attention(Q, K, V, mask=None, scale=None):
     -----
     Equation 1 of Vaswani et al. (2017). PyTorch: ``scaled_dot_product_attention``, where a
     boolean mask has the same meaning; in ``nn.MultiheadAttention`` it has the opposite one.
+    Axes are matched from the right, as everywhere in NumPy: beside ``Q`` of shape
+    (batch, heads, n_queries, d_k), one padding mask a text is (batch, 1, 1, n_keys).
 
     Examples
     --------
