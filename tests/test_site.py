@@ -180,6 +180,24 @@ def test_formulas_are_set_already_and_only_their_pages_load_the_style(name):
     assert not [tag for tag in page(name).find_all("script", src=True) if "mathjax" in tag["src"]]
 
 
+@each_document
+def test_a_mark_that_touches_a_formula_stays_on_its_line(name):
+    for formula in article(name).find_all("span", class_="math"):
+        if "together" not in formula.parent.get("class", []):
+            for beside, mark in (
+                (formula.previous_sibling, r"[^\s\w]\Z"),
+                (formula.next_sibling, r"^[^\s\w]"),
+            ):
+                assert not isinstance(beside, str) or not re.search(mark, beside), beside
+
+
+@each_document
+def test_what_a_cell_prints_is_one_box(name):
+    for output in article(name).find_all("div", class_="cell_output"):
+        kinds = [part["class"] for part in output.find_all("div", recursive=False)]
+        assert all("stream" not in a or "stream" not in b for a, b in pairwise(kinds))
+
+
 def test_the_search_index_holds_every_page():
     text = (SITE / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\)", text, re.S)[1])

@@ -107,6 +107,31 @@ def visit_display(translator, node):
     raise nodes.SkipNode
 
 
+def marks_beside(node, step):
+    """The marks that touch a node on the left (step -1) or right (1), cut from their text."""
+    place = node.parent.index(node) + step
+    beside = node.parent[place] if 0 <= place < len(node.parent) else None
+    if not isinstance(beside, nodes.Text):
+        return ""
+    marks = re.search(r"[^\s\w]*\Z" if step < 0 else r"^[^\s\w]*", beside)[0]
+    rest = beside.removesuffix(marks) if step < 0 else beside.removeprefix(marks)
+    node.parent[place] = nodes.Text(rest)
+    return marks
+
+
+def keep_marks(app, doctree, docname):
+    """Keep a formula and the marks that touch it, as in "($x$),", on one line.
+
+    A browser may break a line on either side of a formula, even before a comma.
+    """
+    for node in list(doctree.findall(nodes.math)):
+        left, right = marks_beside(node, -1), marks_beside(node, 1)
+        if left or right:
+            together = nodes.inline(classes=["together"])
+            node.replace_self(together)
+            together += [nodes.Text(left), node, nodes.Text(right)]
+
+
 def add_style(app, pagename, templatename, context, doctree):
     if doctree is not None and any(doctree.findall(is_formula)):
         formulas_of(app.builder)  # the file must be there for its checksum
@@ -115,5 +140,6 @@ def add_style(app, pagename, templatename, context, doctree):
 
 def setup(app):
     app.add_html_math_renderer("typeset", (visit_inline, None), (visit_display, None))
+    app.connect("doctree-resolved", keep_marks)
     app.connect("html-page-context", add_style)
     return {"parallel_read_safe": True, "parallel_write_safe": False}
