@@ -6,15 +6,13 @@ unit tests and the chapter's notebook to fail on it. A copy without a breakage m
 
 import ast
 import functools
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 import pytest
+from in_a_copy import run, run_file, run_pytest
 
 ROOT = Path(__file__).parent.parent
 CHAPTERS = {
@@ -29,16 +27,6 @@ CHAPTERS = {
     "encoder": "07_real_transformer",
     "efficient": "09_cost",
 }
-# in the copy: check that it is the one imported, then hand over to pytest. The module that is
-# made unavailable only checks web addresses in JSON schemas, and takes seconds to import.
-PYTEST = """
-import pathlib, sys
-sys.modules["rfc3987_syntax"] = None
-import companion, pytest
-if pathlib.Path(companion.__file__).parent.parent.resolve() != pathlib.Path.cwd().resolve():
-    sys.exit(99)
-sys.exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
-"""
 # one example that fails is enough: fewer are tried, and none is made smaller
 FAST_PROPERTIES = """
 from hypothesis import Phase
@@ -628,42 +616,21 @@ def break_it(project, breakage):
     path.write_text(source.replace(breakage.old, breakage.new), encoding="utf-8")
 
 
-def run(project, *command):
-    """Run Python in the copy, on the copy; returns its exit code and what it said."""
-    environment = {
-        **{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
-        "PYTHONPATH": str(project),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
-    environment.pop("MPLBACKEND", None)
-    done = subprocess.run(
-        [sys.executable, *command],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    return done.returncode, done.stdout + done.stderr
-
-
 def copy(project, file):
     shutil.copy(ROOT / file, project / file)
     return file
 
 
 def run_unit_tests(project, file):
-    return run(project, "-c", PYTEST, file)
+    return run(run_pytest, project, file)
 
 
 def run_cells(project, file):
-    return run(project, "tests/run_cells.py", file)
+    return run(run_file, project, "tests/run_cells.py", file)
 
 
 def run_nbval(project, file):
-    return run(project, "-c", PYTEST, "-p", "nbval.plugin", "--nbval", "--nbval-current-env", file)
+    return run(run_pytest, project, "-p", "nbval.plugin", "--nbval", "--nbval-current-env", file)
 
 
 def assert_green(code, said):
