@@ -1,30 +1,31 @@
 """A real Chromium for the tests that need one, and the built pages from the file system."""
 
 import os
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from take_away import COMMANDS, chromium
+
 SITE = Path(__file__).parent.parent / "_build" / "html"
-COMMANDS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-
-
-def chromium():
-    """The program's path, or None where none is installed."""
-    return next(filter(None, map(shutil.which, COMMANDS)), None)
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """A Chromium without a window; where there is none, tests are skipped, and fail in CI."""
+def program():
+    """Path of a Chromium; where there is none, tests are skipped, and fail in CI."""
     program = chromium()
     if program is None:
         missing = f"needs Chromium: none of {', '.join(COMMANDS)} is on the PATH"
         if os.environ.get("CI") == "true":
             pytest.fail(missing)
         pytest.skip(missing)
+    return program
+
+
+@pytest.fixture(scope="session")
+def browser(program):
+    """A Chromium without a window."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -35,9 +36,9 @@ def browser():
 
 
 @contextmanager
-def opened(browser, name, width=1280, height=800, scheme="light", **options):
-    """A page of the site, opened as a file; `page.requested` lists what it has asked for."""
-    path = SITE / f"{name}.html"
+def opened(browser, name, width=1280, height=800, scheme="light", site=SITE, **options):
+    """A page of a site, opened as a file; `page.requested` lists what it has asked for."""
+    path = site / f"{name}.html"
     assert path.is_file(), f"{path.name} is missing: run make book"
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, **options

@@ -5,7 +5,7 @@ Numbers that tests record as properties named "count: …" are added up and prin
 
 from collections import Counter
 
-from browser import browser  # noqa: F401 (a fixture for every file)
+from browser import browser, program  # noqa: F401 (fixtures for every file)
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(

@@ -37,7 +37,7 @@ HTML = BUILD / "html"
 NOTEBOOKS = ROOT / "notebooks"
 # these need the built book
 PAGE_TESTS = [ROOT / "tests" / "test_site.py"]
-BROWSER_TESTS = sorted(ROOT.glob("tests/test_browser*.py"))
+BROWSER_TESTS = [*sorted(ROOT.glob("tests/test_browser*.py")), ROOT / "tests" / "test_take_away.py"]
 SERVER_TESTS = [ROOT / "tests" / "test_lab.py", ROOT / "tests" / "test_binder.py"]
 
 # What would make a kernel or a test on this machine differ from one elsewhere.
@@ -284,7 +284,7 @@ def test():
         "book (strict build)": build_step,
         "built pages": lambda: pages_step("pages", *PAGE_TESTS),
         "pages in a browser": lambda: pages_step(
-            *("browser", "-n", "2", "--dist", "worksteal", *BROWSER_TESTS)
+            *("browser", "-n", "2", "--dist", "loadgroup", *BROWSER_TESTS)
         ),
         # one server each, so one worker each
         "JupyterLab and Binder": lambda: pytest_step(

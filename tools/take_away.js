@@ -18,13 +18,13 @@
       styles.add(here(name, link.getAttribute("href")).href);
     const article = page.querySelector("article.bd-article");
     for (const tag of article.querySelectorAll("script, .headerlink, .controls, .says, summary")) tag.remove();
-    for (const tag of article.querySelectorAll("details")) tag.open = true;
+    for (const tag of article.querySelectorAll("details")) tag.replaceWith(...tag.childNodes);
     for (const tag of article.querySelectorAll("img")) {
       tag.src = here(name, tag.getAttribute("src"));
       tag.loading = "eager";
     }
     for (const tag of article.querySelectorAll("pre"))
-      if (tag.textContent.split("\n").length < 25) tag.classList.add("short");
+      if (tag.textContent.split("\n").length < 16) tag.classList.add("short");
 
     // ids are given once a page: here each gets the page's name
     for (const tag of article.querySelectorAll("[id]:not(svg *)")) tag.id = `${name}--${tag.id}`;

@@ -59,7 +59,7 @@ NUMBER = """numbers => document.querySelectorAll('.number').forEach(place => {
 
 
 def make_pdf(site, target):
-    """Print the pages of a site into one PDF; returns how many pages of paper it has."""
+    """Print the pages of a site into one PDF."""
     program = chromium()
     if program is None:
         raise Failed(
@@ -92,27 +92,29 @@ def make_pdf(site, target):
         page.evaluate(NUMBER, numbers)
         page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
         browser.close()
-    return numbers
 
 
 # --- zip ------------------------------------------------------------------------------------
 
 
 def make_zip(site, target):
-    """Pack a site into a folder of a zip file; returns how many files there are."""
+    """Pack a site into a folder of a zip file."""
     files = sorted(path for path in site.rglob("*") if path.is_file())
     files = [path for path in files if path.name not in (".buildinfo", "objects.inv")]
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path in files:
             archive.write(path, Path(NAME, path.relative_to(site)))
-    return len(files)
 
 
 def main(kind):
     make = {"pdf": make_pdf, "zip": make_zip}[kind]
-    target = BUILD / f"{NAME}.{kind}"
+    site, target = BUILD / "html", BUILD / f"{NAME}.{kind}"
+    if not (site / "index.html").is_file():
+        raise Failed(f"There is no built book in {site}. Build it: make book")
     start = time.monotonic()
-    make(BUILD / "html", target)
+    unfinished = target.with_suffix(".unfinished")
+    make(site, unfinished)
+    unfinished.replace(target)
     size, seconds = target.stat().st_size / 1e6, time.monotonic() - start
     print(f"The book is in {target} ({size:.1f} MB, {seconds:.0f} s)")
 
