@@ -5,6 +5,7 @@
 
 import json
 import re
+from copy import copy
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -25,10 +26,13 @@ each_page = pytest.mark.parametrize("name", DOCUMENTS + EXTRA)
 
 
 @cache
-def page(name):
-    path = SITE / f"{name}.html"
-    assert path.is_file(), f"{path.relative_to(ROOT)} is missing: run make book"
+def parsed(path):
+    assert path.is_file(), f"{path} is missing: run make book"
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def page(name):
+    return parsed(SITE / f"{name}.html")
 
 
 def article(name):
@@ -37,12 +41,16 @@ def article(name):
 
 @cache
 def anchors(path):
-    soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-    return {tag["id"] for tag in soup.find_all(id=True)}
+    return {tag["id"] for tag in parsed(path).find_all(id=True)}
 
 
-def requests_of(soup):
+@cache
+def requests_of(name):
     """Addresses of everything that a browser fetches to show the page."""
+    return list(addresses_fetched(page(name)))
+
+
+def addresses_fetched(soup):
     for tag in soup.find_all(["script", "img", "iframe", "source", "video", "audio", "embed"]):
         if tag.get("src"):
             yield tag["src"]
@@ -72,7 +80,7 @@ def test_every_notebook_and_page_is_in_the_table_of_contents():
 
 
 def test_the_front_door_leads_to_the_first_page():
-    front = BeautifulSoup((SITE / "index.html").read_text(encoding="utf-8"), "html.parser")
+    front = parsed(SITE / "index.html")
     assert front.find("meta")["content"] == f"0; url={DOCUMENTS[0]}.html"
 
 
@@ -114,7 +122,7 @@ def test_every_interactive_figure_has_a_picture_with_a_text_that_says_what_it_sh
 
 @each_page
 def test_only_pages_with_an_interactive_figure_load_anything_for_it(name):
-    requests = " ".join(requests_of(page(name)))
+    requests = " ".join(requests_of(name))
     is_there = page(name).find(class_="interactive") is not None
     assert ("figures.js" in requests) == ("figures.css" in requests) == is_there
     assert "vega" not in requests  # figures.js fetches it when a reader comes near
@@ -122,7 +130,7 @@ def test_only_pages_with_an_interactive_figure_load_anything_for_it(name):
 
 @each_page
 def test_a_page_asks_no_other_host(name):
-    assert [a for a in requests_of(page(name)) if is_elsewhere(a)] == []
+    assert [a for a in requests_of(name) if is_elsewhere(a)] == []
 
 
 def test_style_sheets_ask_no_other_host():
@@ -136,7 +144,7 @@ def test_style_sheets_ask_no_other_host():
 @each_page
 def test_everything_a_page_fetches_is_there(name):
     folder = (SITE / f"{name}.html").parent
-    for address in requests_of(page(name)):
+    for address in requests_of(name):
         path = urlsplit(address).path
         if path and not address.startswith("data:"):
             assert (folder / unquote(path)).is_file(), address
@@ -158,7 +166,7 @@ def test_internal_links_and_their_anchors_resolve(name):
 
 @each_document
 def test_no_source_text_is_left_in_a_page(name):
-    text = BeautifulSoup(str(article(name)), "html.parser")
+    text = copy(article(name))
     code = ["pre", "code", "script", "dl"]  # "dl": docstrings, which are not MyST
     for tag in text.find_all(code) + text.find_all(class_="math"):
         tag.extract()
