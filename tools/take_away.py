@@ -53,6 +53,10 @@ def page_numbers(pdf):
 
 
 LINKS = "[...document.querySelectorAll('nav.bd-links li.toctree-l1 > a')].map(link => link.href)"
+VISIBILITY = """visibility => {
+    for (const chapter of document.querySelectorAll('.chapter'))
+        chapter.style.visibility = visibility;
+}"""
 NUMBER = """numbers => document.querySelectorAll('.number').forEach(place => {
     place.textContent = numbers[decodeURI(place.previousSibling.hash.slice(1))];
 })"""
@@ -87,9 +91,10 @@ def make_pdf(site, target):
         script = (HERE / "take_away.js").read_text(encoding="utf-8")
         page.evaluate(script, [address, sources, style, LICENCES])
         page.wait_for_load_state("networkidle")
-        page.pdf(path=target, prefer_css_page_size=True)  # to learn the numbers of the pages
-        numbers = page_numbers(target)
-        page.evaluate(NUMBER, numbers)
+        page.evaluate(VISIBILITY, "hidden")  # printed at once, to learn the numbers of the pages
+        page.pdf(path=target, prefer_css_page_size=True)
+        page.evaluate(VISIBILITY, "visible")
+        page.evaluate(NUMBER, page_numbers(target))
         page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
         browser.close()
 
