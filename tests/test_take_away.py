@@ -186,6 +186,13 @@ def test_formulas_are_set(pdf):
         assert re.search("[⊤×√⋅∑]", text), number
 
 
+@pytest.mark.parametrize(("letters", "same"), [("AB", False), ("\uf8f0\uf8f1", True)])
+def test_letters_that_no_font_has_are_noticed(browser, letters, same):
+    page = browser.new_page()
+    assert page.evaluate(take_away.LOOK_THE_SAME, list(letters)) is same
+    page.close()
+
+
 # --- zip ------------------------------------------------------------------------------------
 
 

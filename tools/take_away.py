@@ -61,6 +61,18 @@ NUMBER = """numbers => document.querySelectorAll('.number').forEach(place => {
     place.textContent = numbers[decodeURI(place.previousSibling.hash.slice(1))];
 })"""
 
+# A letter that no font has is drawn as a box: then two of them look the same.
+LOOK_THE_SAME = """([one, other]) => {
+    const canvas = document.createElement('canvas').getContext('2d');
+    canvas.font = '20px sans-serif';
+    const drawn = letter => {
+        canvas.clearRect(0, 0, 30, 30);
+        canvas.fillText(letter, 0, 25);
+        return canvas.getImageData(0, 0, 30, 30).data.join();
+    };
+    return drawn(one) === drawn(other);
+}"""
+
 
 def make_pdf(site, target):
     """Print the pages of a site into one PDF."""
@@ -91,6 +103,11 @@ def make_pdf(site, target):
         script = (HERE / "take_away.js").read_text(encoding="utf-8")
         page.evaluate(script, [address, sources, style, LICENCES])
         page.wait_for_load_state("networkidle")
+        if page.evaluate(LOOK_THE_SAME, ["注", "意"]):
+            print(
+                "No font here has Chinese letters; the glossary's are printed as boxes.\n"
+                "On Debian or Ubuntu: sudo apt install fonts-wqy-microhei, then again."
+            )
         page.evaluate(VISIBILITY, "hidden")  # printed at once, to learn the numbers of the pages
         page.pdf(path=target, prefer_css_page_size=True)
         page.evaluate(VISIBILITY, "visible")
