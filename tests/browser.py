@@ -29,8 +29,10 @@ def browser(program):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        # a container's root can't have a sandbox, and only our own pages are opened
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        # a container's root can't have a sandbox, and only our own pages are opened; a machine
+        # without a graphics card would imitate one, which takes longer than to draw without
+        options = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=program, args=options)
         yield browser
         browser.close()
 

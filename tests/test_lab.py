@@ -14,6 +14,7 @@ from companion.interactive import MIME_TYPE
 ROOT = Path(__file__).parent.parent
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MINUTE = 60_000  # of milliseconds
+POLLING = 200  # milliseconds; at each frame of the browser it would keep a processor busy
 
 # JupyterLab would ask other hosts for news
 QUIET = {
@@ -75,11 +76,11 @@ def page(browser, lab):
 def run_all(page, name):
     """Open a notebook, forget its stored outputs and run all cells; returns the code cells."""
     page.evaluate(OPEN, name)
-    page.wait_for_function(IS_READY, arg=name)
+    page.wait_for_function(IS_READY, arg=name, polling=POLLING)
     page.evaluate("() => jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-    page.wait_for_function(IS_CLEARED)
+    page.wait_for_function(IS_CLEARED, polling=POLLING)
     page.evaluate(RUN_ALL)
-    page.wait_for_function("() => window.ended")
+    page.wait_for_function("() => window.ended", polling=POLLING)
     return page.evaluate(f"() => {CODE}")
 
 
