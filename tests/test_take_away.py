@@ -21,7 +21,6 @@ import take_away
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = re.findall(r"^\s*(?:- file|root): (\S+)$", (ROOT / "_toc.yml").read_text(), re.M)
-ON_ONE_WORKER = pytest.mark.xdist_group("the pdf")  # so that it is printed once
 CONTENTS = 2  # the page that lists the pages
 
 
@@ -48,6 +47,7 @@ TITLES = [text for is_title, text in headings() if is_title] if SITE.is_dir() el
 @pytest.fixture(scope="session")
 def pdf(program, tmp_path_factory):
     """The book, printed by a process of its own: a second Playwright can't start in this one."""
+    assert SITE.is_dir(), "there are no built pages: run make book"
     target = tmp_path_factory.mktemp("print") / "book.pdf"
     code = "import sys, pathlib, take_away; take_away.make_pdf(*map(pathlib.Path, sys.argv[1:]))"
     subprocess.run([sys.executable, "-c", code, SITE, target], cwd=ROOT / "tools", check=True)
@@ -99,18 +99,15 @@ def drawn(element, page):
     return total
 
 
-@ON_ONE_WORKER
 def test_the_pdf_has_the_title_of_the_book(pdf):
     assert pdf.metadata.title == TITLES[0] == "Attention, Step by Step"
 
 
-@ON_ONE_WORKER
 def test_every_heading_is_a_bookmark(pdf):
     found = [(level == 0, title.replace(" ", "")) for level, title, _ in bookmarks(pdf)]
     assert found == [(is_title, text.replace(" ", "")) for is_title, text in headings()]
 
 
-@ON_ONE_WORKER
 def test_bookmarks_lead_to_the_page_where_the_text_begins(pdf):
     numbers = list(first_pages(pdf).values())
     assert all(here < after for here, after in pairwise(numbers))
@@ -120,14 +117,12 @@ def test_bookmarks_lead_to_the_page_where_the_text_begins(pdf):
         assert title in text
 
 
-@ON_ONE_WORKER
 def test_the_contents_print_the_page_of_each_text(pdf):
     lines = pdf.pages[CONTENTS - 1].extract_text().split("\n")
     numbered = [line.rpartition(" ")[::2] for line in lines if re.search(r" \d+$", line)]
     assert numbered == [(title, str(number)) for title, number in first_pages(pdf).items()]
 
 
-@ON_ONE_WORKER
 def test_links_lead_into_the_document_or_to_an_address_in_the_web(pdf):
     places = set(pdf.named_destinations)
     assert len(places) > 200
@@ -138,7 +133,6 @@ def test_links_lead_into_the_document_or_to_an_address_in_the_web(pdf):
     assert [address for address in outside if not address.startswith("https://")] == []
 
 
-@ON_ONE_WORKER
 def test_no_path_of_this_machine_is_in_the_pdf(pdf):
     names = [*pdf.named_destinations, *map(str, pdf.metadata.values())]
     names += [str(link) for link in links(pdf)]
@@ -146,7 +140,6 @@ def test_no_path_of_this_machine_is_in_the_pdf(pdf):
         assert [name for name in names if trace in name] == []
 
 
-@ON_ONE_WORKER
 def test_all_fonts_are_in_the_pdf(pdf):
     fonts = {}
     for page in pdf.pages:
@@ -161,7 +154,6 @@ def test_all_fonts_are_in_the_pdf(pdf):
             assert {"/FontFile2", "/FontFile3"} & set(descriptor), font["/BaseFont"]
 
 
-@ON_ONE_WORKER
 def test_every_figure_is_drawn_in_its_place(pdf):
     expected = [
         tag.get("alt") or tag["aria-label"]
@@ -175,7 +167,6 @@ def test_every_figure_is_drawn_in_its_place(pdf):
     assert [e["/Alt"] for e, page in figures if drawn(e, page) < 2000] == []
 
 
-@ON_ONE_WORKER
 def test_formulas_are_set(pdf):
     """Chapters and the list of symbols: no command of TeX is left in the text."""
     pages = {number for _, title, number in bookmarks(pdf) if re.match("The formula|Symbol", title)}

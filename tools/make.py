@@ -37,8 +37,8 @@ HTML = BUILD / "html"
 NOTEBOOKS = ROOT / "notebooks"
 # these need the built book
 PAGE_TESTS = [ROOT / "tests" / "test_site.py"]
-BROWSER_TESTS = [*sorted(ROOT.glob("tests/test_browser*.py")), ROOT / "tests" / "test_take_away.py"]
-SERVER_TESTS = [ROOT / "tests" / "test_lab.py", ROOT / "tests" / "test_binder.py"]
+BROWSER_TESTS = sorted(ROOT.glob("tests/test_browser*.py"))
+WHOLE_TESTS = [ROOT / "tests" / f"test_{name}.py" for name in ("lab", "binder", "take_away")]
 
 # What would make a kernel or a test on this machine differ from one elsewhere.
 FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "PYTEST_ADDOPTS", "MPLBACKEND")
@@ -274,7 +274,7 @@ def test():
         ),
         "unit tests": lambda: pytest_step(
             *("unit", "-n", "2", "--dist", "worksteal", "tests"),
-            *(f"--ignore={file}" for file in PAGE_TESTS + BROWSER_TESTS + SERVER_TESTS),
+            *(f"--ignore={file}" for file in PAGE_TESTS + BROWSER_TESTS + WHOLE_TESTS),
         ),
         # cells of one notebook share a kernel, so a notebook may not be split over workers
         "notebooks (nbval)": lambda: pytest_step(
@@ -284,11 +284,11 @@ def test():
         "book (strict build)": build_step,
         "built pages": lambda: pages_step("pages", *PAGE_TESTS),
         "pages in a browser": lambda: pages_step(
-            *("browser", "-n", "2", "--dist", "loadgroup", *BROWSER_TESTS)
+            *("browser", "-n", "2", "--dist", "worksteal", *BROWSER_TESTS)
         ),
-        # one server each, so one worker each
-        "JupyterLab and Binder": lambda: pytest_step(
-            *("servers", "-n", "2", "--dist", "loadfile", *SERVER_TESTS)
+        # one server or one printed book each, so one worker each
+        "JupyterLab, Binder, PDF": lambda: pytest_step(
+            *("servers", "-n", "2", "--dist", "loadfile", *WHOLE_TESTS)
         ),
     }
     rows = []
@@ -304,8 +304,8 @@ def test():
 def summary(rows):
     """Table of the steps (name, passed, failed, skipped, seconds) and what they add up to."""
     total = ("all", *(sum(row[i] for row in rows) for i in (1, 2, 3, 4)))
-    lines = ["", f"{'step':<22}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
-    lines += ["{:<22}{:>8}{:>8}{:>9}{:>9.1f}".format(*row) for row in (*rows, total)]
+    lines = ["", f"{'step':<24}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
+    lines += ["{:<24}{:>8}{:>8}{:>9}{:>9.1f}".format(*row) for row in (*rows, total)]
     wrong = ", ".join(row[0] for row in rows if row[2])
     lines += ["", f"Not right: {wrong}." if wrong else "Everything is right."]
     return "\n".join((*lines, f"{total[1]} passed, {total[2]} failed"))
