@@ -29,8 +29,8 @@ def enter(project):
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     sys.dont_write_bytecode = True
-    others = [path for path in sys.path if not Path(path).is_relative_to(ROOT)]
-    sys.path[:] = [str(project), *others]
+    ours = [str(ROOT / folder) for folder in (".", "tests", "tools", "book/_ext")]
+    sys.path[:] = [str(project), *(path for path in sys.path if path not in ours)]
     os.chdir(project)
     import companion
 

@@ -600,10 +600,11 @@ def project(tmp_path):
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "companion", tmp_path / "companion", ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for directory in ("tests", "notebooks"):
+    for directory in ("tests", "notebooks", "tools"):
         (tmp_path / directory).mkdir()
     for helper in ("browser.py", "conftest.py", "oracle.py", "strategies.py", "run_cells.py"):
         shutil.copy(ROOT / "tests" / helper, tmp_path / "tests")
+    shutil.copy(ROOT / "tools" / "take_away.py", tmp_path / "tools")
     with (tmp_path / "tests" / "conftest.py").open("a", encoding="utf-8") as conftest:
         conftest.write(FAST_PROPERTIES)
     return tmp_path
