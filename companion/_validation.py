@@ -109,6 +109,8 @@ def need_count(value, name, least=0):
 def need_axis(axis, array, name):
     """Return `axis` as an int that `array` has."""
     try:
+        if isinstance(axis, bool | np.bool_):
+            raise TypeError
         number = operator.index(axis)
     except TypeError:
         raise TypeError(f"axis must be one integer; got {axis!r}") from None

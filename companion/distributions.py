@@ -137,10 +137,12 @@ def softmax_jacobian(p):
     check.need_axes(p, "p", "(n,)")
     total = p.sum(axis=-1)
     # 1 % forgives rounded input and still catches scores passed for weights; nan stays nan
-    if (p < 0).any() or ((np.abs(total - 1) > 0.01) & (p != 0).any(axis=-1)).any():
+    wrong = (p < 0).any(axis=-1) | ((np.abs(total - 1) > 0.01) & (p != 0).any(axis=-1))
+    if wrong.any():
         raise ValueError(
             "p must be a distribution along its last axis (at least 0, adding up to 1): "
-            "pass softmax(scores), not the scores"
+            f"pass softmax(scores), not the scores; got a row that adds up to {total[wrong][0]:g} "
+            f"and whose smallest entry is {p[wrong].min(axis=-1)[0]:g}"
         )
 
     on_diagonal = p[..., :, None] * np.eye(p.shape[-1], dtype=p.dtype)  # (..., n, n)

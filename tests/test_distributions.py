@@ -279,9 +279,21 @@ def test_jacobian_accepts_rounded_distributions():
     assert softmax_jacobian(np.ones((2, 0))).shape == (2, 0, 0)
 
 
-@pytest.mark.parametrize("p", [[1, 2], [0.5, 0.4], [-0.5, 1.5], [[0.5, 0.5], [0.5, 0.6]], [INF, 0]])
-def test_jacobian_wants_weights_not_scores(p):
-    message = "p must be a distribution along its last axis (at least 0, adding up to 1)"
+@pytest.mark.parametrize(
+    ("p", "received"),
+    [
+        ([1, 2], "adds up to 3 and whose smallest entry is 1"),
+        ([0.5, 0.4], "adds up to 0.9 and whose smallest entry is 0.4"),
+        ([-0.5, 1.5], "adds up to 1 and whose smallest entry is -0.5"),
+        ([[0.5, 0.5], [0.5, 0.6]], "adds up to 1.1 and whose smallest entry is 0.5"),
+        ([INF, 0], "adds up to inf and whose smallest entry is 0"),
+    ],
+)
+def test_jacobian_wants_weights_not_scores(p, received):
+    message = (
+        "p must be a distribution along its last axis (at least 0, adding up to 1): "
+        f"pass softmax(scores), not the scores; got a row that {received}"
+    )
     with pytest.raises(ValueError, match=re.escape(message)):
         softmax_jacobian(p)
 
@@ -304,6 +316,7 @@ def test_jacobian_wants_weights_not_scores(p):
         ([[1, 2]], None, TypeError, "axis must be one integer; got None"),
         ([[1, 2]], (0, 1), TypeError, "axis must be one integer; got (0, 1)"),
         ([[1, 2]], 0.0, TypeError, "axis must be one integer; got 0.0"),
+        ([[1, 2]], True, TypeError, "axis must be one integer; got True"),
     ],
 )
 def test_wrong_axis(function, x, axis, error, message):
