@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from companion import _validation as check
 from companion.dot_product import cosine_similarity
 
 
@@ -64,12 +65,25 @@ class WordVectors:
         list of (str, float)
             Words and their cosines, largest first.
 
+        Raises
+        ------
+        KeyError
+            If the word is not in the table; the message has close spellings.
+        ValueError
+            If a vector has another length than those of the table, or `k` is below 0.
+        TypeError
+            If a vector does not hold real numbers, or `k` is not an integer.
+
         Examples
         --------
         >>> [word for word, cosine in load_word_vectors().nearest("cat", 2)]
         ['dog', 'rabbit']
         """
+        k = check.need_count(k, "k")
         is_word = isinstance(word, str)
+        if not is_word:
+            word = check.as_float(word, "word")
+            check.need_shape(word, "word", self.vectors.shape[1:], "(d,)")
         cosines = cosine_similarity(self.vectors, self[word] if is_word else word)  # (n_words,)
         order = [row for row in np.argsort(-cosines) if not (is_word and self.words[row] == word)]
         return [(self.words[row], float(cosines[row])) for row in order[:k]]
@@ -177,6 +191,11 @@ def load_word_vectors():
     -------
     WordVectors
         The table of words and vectors.
+
+    Examples
+    --------
+    >>> load_word_vectors().vectors.shape
+    (604, 50)
     """
     arrays = _read("word_vectors.npz")
     return WordVectors(tuple(arrays["words"].tolist()), arrays["vectors"])
@@ -190,6 +209,11 @@ def sentence_names():
     -------
     tuple of str
         The names that `load_sentence` takes.
+
+    Examples
+    --------
+    >>> sentence_names()[:3]
+    ('animal_tired', 'animal_wide', 'creature')
     """
     return tuple(_read("sentences.npz", "names")[""].tolist())
 
@@ -212,6 +236,11 @@ def load_sentence(name):
     ------
     ValueError
         If no sentence has that name; the message lists them.
+
+    Examples
+    --------
+    >>> load_sentence("mole_chemistry").tokens
+    ('[CLS]', 'one', 'mole', 'of', 'carbon', 'dioxide', '.', '[SEP]')
     """
     if name not in sentence_names():
         raise ValueError(f"name must be one of {', '.join(sentence_names())}; got {name!r}")
@@ -235,6 +264,11 @@ def load_probes():
     -------
     Probes
         The words and their states.
+
+    Examples
+    --------
+    >>> load_probes().words[:3], load_probes().states.shape
+    (('animal', 'mammal', 'rat'), (7, 40, 384))
     """
     arrays = _read("sentences.npz", "probes/")
     return Probes(tuple(arrays["words"].tolist()), arrays["states"])
@@ -248,6 +282,11 @@ def recorded_heads():
     -------
     tuple of (int, int)
         Layer and head, each counted from 0, as `load_head` takes them.
+
+    Examples
+    --------
+    >>> recorded_heads()[:3]
+    ((0, 2), (0, 3), (1, 8))
     """
     return tuple(map(tuple, _read("heads.npz", "heads")[""].tolist()))
 

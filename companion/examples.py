@@ -10,6 +10,8 @@ import numpy as np
 
 from companion.queries_keys_values import project
 
+__all__ = ["ExampleHead", "creature_head", "thinking_machines"]
+
 
 class ExampleHead(NamedTuple):
     """Tokens with their vectors, and the matrices that attention uses on them."""
@@ -42,7 +44,7 @@ def creature_head():
     Returns
     -------
     ExampleHead
-        d_model = 12, d_k = 3, d_v = 3.
+        With d_model = 12, d_k = 3 and d_v = 3.
 
     Notes
     -----

@@ -66,6 +66,22 @@ def test_nearest_lists_the_largest_cosines_and_leaves_the_word_itself_out():
     assert wv.nearest(wv["king"] - wv["man"] + wv["woman"], 2)[1][0] == "queen"
 
 
+@pytest.mark.parametrize(
+    ("word", "k", "error", "message"),
+    [
+        (np.ones((1, 50)), 3, ValueError, r"word must have shape \(d,\) = \(50,\); got shape"),
+        (np.ones(49), 3, ValueError, r"word must have shape \(d,\) = \(50,\); got shape \(49,\)"),
+        (["cat"] * 50, 3, TypeError, "word must hold real numbers"),
+        ("cat", -1, ValueError, "k must be at least 0; got -1"),
+        ("cat", 2.5, TypeError, "k must be an integer; got 2.5"),
+        ("octopodes", 3, KeyError, "word must be one of the 604 words kept; got 'octopodes'"),
+    ],
+)
+def test_nearest_refuses_what_it_cannot_compare(word, k, error, message):
+    with pytest.raises(error, match=message):
+        load_word_vectors().nearest(word, k)
+
+
 def test_the_plural_direction_over_the_numbers():
     wv = load_word_vectors()
     plural = wv["cats"] - wv["cat"]
