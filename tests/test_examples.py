@@ -64,4 +64,7 @@ def test_eight_heads_of_64_from_512():
     mha = MultiHeadAttention(example.W_Q, example.W_K, example.W_V, example.W_O)
     assert (mha.n_heads, mha.d_model, mha.d_k, mha.d_v, mha.d_out) == (8, 512, 64, 64, 512)
     assert mha(example.X).shape == (2, 512)
+    scores = mha.steps(example.X).scores
+    for h in range(8):  # PJ-05: W_Q and W_K differ, so no head's table is symmetric
+        assert not np.allclose(scores[h], scores[h].T)
     np.testing.assert_allclose(mha.steps(example.X).scores[0, 0], [14, 12], atol=1e-9)

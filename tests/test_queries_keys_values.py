@@ -174,10 +174,10 @@ def test_SC_07_scaling_both_sides_by_the_fourth_root_is_the_same():
     assert_allclose(
         attention_scores(Q * root, K * root, scale=1), attention_scores(Q, K), rtol=1e-14
     )
-    raw = np.array([[0, 2 * LN3]])
-    assert_allclose(
-        softmax(attention_scores([[1, 0, 0, 0]], raw.T @ [[1, 0, 0, 0]])), [[0.25, 0.75]]
-    )
+    Q = np.array([[1, 0, 0, 0]])
+    K = np.array([[0, 0, 0, 0], [2 * LN3, 0, 0, 0]])  # q·k = 0 and 2 ln 3
+    for scores in (attention_scores(Q, K), attention_scores(Q * root, K * root, scale=1)):
+        assert_allclose(softmax(scores), [[0.25, 0.75]], rtol=1e-15)
 
 
 def test_PJ_05_different_matrices_give_asymmetric_scores():
