@@ -45,6 +45,7 @@ def test_exercises_are_complete(path):
     for exercise in found:
         assert re.match(r"★{1,3}☆{0,2} ", exercise.text.lstrip()), exercise.label
         assert len(re.match(r"\s*([★☆]+)", exercise.text)[1]) == 3, exercise.label
+        assert re.search(r"\} Hint\n", exercise.text), exercise.label
     coding = [e for e in found if e.stub]
     assert len(coding) == len(tagged(path, "exercise")) == len(tagged(path, "check"))
     assert all(e.check and e.solution for e in coding)
@@ -593,6 +594,17 @@ def test_the_page_for_teachers_names_the_commands_that_are_run_here():
     for number in re.findall(r"\b([0-8])\.(\d)\b", page):
         chapter, exercise = map(int, number)
         assert exercise <= len(classroom.exercises(classroom.read(CHAPTERS[chapter]))), number
+
+
+def test_the_page_for_teachers_places_every_exercise_of_chapters_0_to_6_once():
+    page = (ROOT / "book" / "for_teachers.md").read_text(encoding="utf-8")
+    table = page.split("### Which exercise fits which lesson")[1].split("\n## ")[0]
+    placed = re.findall(r"\b\d\.\d\b", table)
+    assert sorted(placed) == [
+        f"{chapter}.{number}"
+        for chapter in range(7)
+        for number in range(1, len(classroom.exercises(classroom.read(CHAPTERS[chapter]))) + 1)
+    ]
 
 
 def test_teachers_tools_change_no_version_of_the_book():
