@@ -343,6 +343,7 @@ CONTENTS = [
     (5, "a fluffy blue creature", VALUES, ["[0.49, 0.49, 0.01, 1, 0, 0], atol=0.006"]),
     (5, "mole in the model", VALUES, ["mole_cosines[:, 6], [0.658, 0.884, 0.705], atol=6e-4"]),
     (5, "tower in the model", VALUES, ["paris[0], [0.147, 0.215, 0.115, 0.161], atol=6e-4"]),
+    (5, "tower, layer by layer", VALUES, ["nearer[:, :6].max() < 0.03"]),
     (6, "8 heads, loop and sum", HEADS, ["np.allclose(by_sum, by_loop, rtol=0, atol=1e-12)"]),
     (6, "split-reshape", HEADS, ["np.allclose(at_once, by_loop, rtol=0, atol=1e-12)"]),
     (6, "the reshape that scrambles", HEADS, ["wrong[0].tolist() == [[0, 1], [2, 3], [4, 5]]"]),
