@@ -142,7 +142,25 @@ def test_a_misconception_computes_and_asserts_the_wrong_and_the_right_result(hea
 def test_every_misconception_leads_to_a_chapter():
     groups = re.split(r"^## ", page("misconceptions"), flags=re.M)[1:]
     numbers = [int(re.search(r"From \{ref\}`chapter (\d) <", group)[1]) for group in groups]
-    assert numbers == sorted(set(numbers))
+    assert numbers == list(range(10)), "each chapter has some"
+
+
+def test_the_notation_has_symbols_of_every_chapter():
+    symbols = re.search(r"^## Symbols$(.*?)^## ", page("notation"), re.M | re.S)[1]
+    numbers = [int(number) for number in re.findall(r"^\|.*\{ref\}`(\d) <", symbols, re.M)]
+    assert set(numbers) == set(range(10))
+
+
+def test_every_source_is_cited_where_it_is_used():
+    texts = [prose(path) for path in NOTEBOOKS]
+    texts += [path.read_text(encoding="utf-8") for path in (ROOT / "book").glob("*.md")]
+    cited = {
+        key.strip()
+        for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", "\n".join(texts))
+        for key in keys.split(",")
+    }
+    bibliography = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
+    assert set(re.findall(r"^@\w+\{([^,]+),", bibliography, re.M)) == cited
 
 
 def test_every_translation_on_the_notation_page_is_asserted():
