@@ -14,7 +14,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
+import companion
 import repository_links
+from companion import checks, encoder, examples, gradients, interactive, minilm, plotting
 
 ROOT = Path(__file__).parent.parent
 SITE = ROOT / "_build" / "html"
@@ -204,6 +206,19 @@ def test_what_a_cell_prints_is_one_box(name):
     for output in article(name).find_all("div", class_="cell_output"):
         kinds = [part["class"] for part in output.find_all("div", recursive=False)]
         assert all("stream" not in a or "stream" not in b for a, b in pairwise(kinds))
+
+
+def test_the_api_page_has_every_public_name():
+    own = (checks, encoder, examples, gradients, interactive, minilm, plotting)
+    names = {f"{module.__name__}.{name}" for module in own for name in module.__all__}
+    names |= {f"{getattr(companion, n).__module__}.{n}" for n in companion.__all__}
+    names |= {
+        "companion.multi_head.MultiHeadAttention.__call__",
+        "companion.encoder.Encoder.__call__",
+    }
+    constants = {f"companion.plotting.{n}" for n in ("COLOURS", "HATCHES", "LINE_STYLES")}
+    constants |= {"companion.interactive.MIME_TYPE"}
+    assert names - constants - anchors(SITE / "book" / "api.html") == set()
 
 
 def test_the_search_index_holds_every_page():
