@@ -142,7 +142,7 @@ def test_multi_head_by_hand():
 @pytest.mark.parametrize("biases", [False, True])
 def test_multi_head_is_the_sum_over_heads_of_the_oracle(biases):
     p = parameters(biases=biases)
-    X, C = rng.normal(size=(13, D_MODEL)), rng.normal(size=(4, D_MODEL))
+    X, C = rng.normal(size=(13, D_MODEL)), rng.normal(size=(17, D_MODEL))
     mha = MultiHeadAttention(**p)
     assert_allclose(mha(X), expected_output(p, X), rtol=1e-8, atol=1e-10)
     assert_allclose(mha(X, C), expected_output(p, X, C), rtol=1e-8, atol=1e-10)
@@ -151,7 +151,7 @@ def test_multi_head_is_the_sum_over_heads_of_the_oracle(biases):
 @pytest.mark.parametrize("name", ["b_Q", "b_K", "b_V", "b_O"])
 def test_each_bias_alone(name):
     p = {**parameters(biases=False), name: rng.normal(size=SHAPES[name])}
-    X, C = rng.normal(size=(3, D_MODEL)), rng.normal(size=(4, D_MODEL))
+    X, C = rng.normal(size=(13, D_MODEL)), rng.normal(size=(17, D_MODEL))
     result = MultiHeadAttention(**p)(X, C)
     assert_allclose(result, expected_output(p, X, C), rtol=1e-8, atol=1e-10)
     without = MultiHeadAttention(**{**p, name: None})(X, C)
@@ -161,19 +161,19 @@ def test_each_bias_alone(name):
 
 def test_multi_head_of_a_batch_is_a_loop():
     p = parameters()
-    X, C = rng.normal(size=(2, 3, 13, D_MODEL)), rng.normal(size=(2, 3, 4, D_MODEL))
-    mask = rng.random((2, 3, 13, 4)) < 0.7
+    X, C = rng.normal(size=(2, 19, 13, D_MODEL)), rng.normal(size=(2, 19, 17, D_MODEL))
+    mask = rng.random((2, 19, 13, 17)) < 0.7
     steps = MultiHeadAttention(**p).steps(X, C, mask)
-    assert steps.output.shape == (2, 3, 13, D_OUT)
-    for i in np.ndindex(2, 3):
+    assert steps.output.shape == (2, 19, 13, D_OUT)
+    for i in np.ndindex(2, 19):
         expected = expected_output(p, X[i], C[i], np.stack([mask[i]] * N_HEADS))
         assert_allclose(steps.output[i], expected, rtol=1e-8, atol=1e-10)
 
 
 def test_steps_are_the_plain_functions_head_by_head():
     p = parameters()
-    X, C = rng.normal(size=(13, D_MODEL)), rng.normal(size=(4, D_MODEL))
-    mask = rng.random((13, 4)) < 0.7
+    X, C = rng.normal(size=(13, D_MODEL)), rng.normal(size=(17, D_MODEL))
+    mask = rng.random((13, 17)) < 0.7
     mha = MultiHeadAttention(**p)
     steps = mha.steps(X, C, mask)
     for h in range(N_HEADS):
