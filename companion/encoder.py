@@ -378,12 +378,16 @@ class Encoder:
         Raises
         ------
         ValueError
-            If the sentence is empty or longer than the table of positions.
+            If the sentence is empty or longer than the table of positions, or `ids` is not one
+            list of row numbers.
         """
         n = len(ids)
         if not 1 <= n <= len(self.positions):
             raise ValueError(f"a sentence must have 1 to {len(self.positions)} tokens; got {n}")
-        E = self.words[np.asarray(ids)]  # (n, d_model)
+        ids, last = np.asarray(ids), len(self.words) - 1
+        if ids.ndim != 1 or ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() > last:
+            raise ValueError(f"ids must be one list of integers from 0 to {last}; got {ids}")
+        E = self.words[ids]  # (n, d_model)
         return layer_norm(E + self.positions[:n], self.gamma, self.beta)
 
     def steps(self, ids, tokens=(), text=""):

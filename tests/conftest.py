@@ -1,9 +1,4 @@
-"""Settings for all tests: property tests draw the same examples on every machine.
-
-Numbers that tests record as properties named "count: …" are added up and printed at the end.
-"""
-
-from collections import Counter
+"""Settings for all tests: property tests draw the same examples on every machine."""
 
 from browser import browser, program  # noqa: F401 (fixtures for every file)
 from hypothesis import HealthCheck, settings
@@ -17,14 +12,3 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
-
-
-def pytest_terminal_summary(terminalreporter):
-    counts = Counter()
-    stats = terminalreporter.stats
-    for report in stats.get("passed", []) + stats.get("failed", []):
-        for name, value in report.user_properties:
-            if name.startswith("count: "):
-                counts[name.removeprefix("count: ")] += value
-    for name, value in counts.items():
-        terminalreporter.write_line(f"{name}: {value}")

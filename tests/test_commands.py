@@ -181,6 +181,15 @@ def test_a_report_is_counted(tmp_path):
     assert make.count(tmp_path / "missing.xml") == (0, 1, 0)
 
 
+def test_what_tests_counted_is_added_up_over_reports(tmp_path):
+    case = '<testcase><properties><property name="{}" value="{}"/></properties></testcase>'
+    (tmp_path / "a.xml").write_text(case.format("count: pages", 3))
+    two = case.format("count: pages", 4) + case.format("other", "x")
+    (tmp_path / "b.xml").write_text(f"<testsuite>{two}</testsuite>")
+    assert make.counted(tmp_path) == {"pages": 7}
+    assert make.counted(tmp_path / "missing") == {}
+
+
 @pytest.mark.parametrize(
     ("failed", "last"),
     [
@@ -189,18 +198,21 @@ def test_a_report_is_counted(tmp_path):
     ],
 )
 def test_the_last_lines_say_what_ran(failed, last):
-    text = make.summary([("lint", 1, 0, 0, 0.5), ("unit tests", 11, failed, 0, 60.0)])
+    rows = [("lint", 1, 0, 0, 0.5), ("unit tests", 11, failed, 0, 60.0)]
+    text = make.summary(rows, {})
+    assert make.summary(rows, {"findings": 0}).splitlines()[-4:] == ["findings: 0", "", *last]
     assert text.splitlines()[-2:] == last
     assert "all" in text.splitlines()[-4]
     assert text.splitlines()[-4].split()[-1] == "60.5"
 
 
-def test_a_failed_step_fails_the_whole(monkeypatch, capsys):
+def test_a_failed_step_fails_the_whole(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(make, "set_up", lambda: None)
     monkeypatch.setattr(make, "command_step", lambda *command: (1, 0, 0))
     monkeypatch.setattr(make, "pytest_step", lambda name, *_: (5, int(name == "nbval"), 0))
     monkeypatch.setattr(make, "build_step", lambda: (1, 0, 0))
     monkeypatch.setattr(make, "HTML", ROOT)
+    monkeypatch.setattr(make, "REPORTS", tmp_path)
     with pytest.raises(SystemExit) as stop:
         make.test()
     assert stop.value.code == 1

@@ -280,6 +280,12 @@ def test_too_few_or_too_many_tokens(small, ids):
         small(ids)
 
 
+@pytest.mark.parametrize("wrong", [-1, 1000, 1.0, True, [1]])
+def test_ids_are_row_numbers(small, wrong):
+    with pytest.raises(ValueError, match=f"integers from 0 to {len(small.words) - 1}; got"):
+        small([wrong])
+
+
 def test_a_layer_needs_both_sums():
     # with all updates zero a layer returns its input, normed twice
     zero = np.zeros((2, 4, 2))

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from pathlib import Path
 
 # Here, so that an old Python gets no further; this file holds nothing that Python 3.6 can't read.
@@ -33,6 +34,7 @@ STAMP = VENV / "ready"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 JUPYTER_BOOK = "jupyter-book.exe" if os.name == "nt" else "jupyter-book"
 BUILD = ROOT / "_build"
+REPORTS = BUILD / "reports"
 HTML = BUILD / "html"
 NOTEBOOKS = ROOT / "notebooks"
 # these need the built book
@@ -232,9 +234,18 @@ def count(report):
     return passed, failed, skipped
 
 
+def counted(reports):
+    """What tests have counted: in JUnit reports, properties named "count: …", added up."""
+    counts = Counter()
+    for report in sorted(reports.glob("*.xml")):
+        for record in ElementTree.parse(report).iter("property"):
+            if record.get("name").startswith("count: "):
+                counts[record.get("name").removeprefix("count: ")] += int(record.get("value"))
+    return counts
+
+
 def pytest_step(name, *arguments):
-    report = BUILD / "reports" / f"{name}.xml"
-    remove(report)
+    report = REPORTS / f"{name}.xml"
     status = run(PYTHON, "-m", "pytest", "-q", "--junitxml", report, *arguments)
     passed, failed, skipped = count(report)
     if status and not failed:  # no test found, or pytest itself went wrong
@@ -291,21 +302,23 @@ def test():
             *("servers", "-n", "2", "--dist", "loadfile", *WHOLE_TESTS)
         ),
     }
+    remove(REPORTS)  # of an earlier run
     rows = []
     for name, step in steps.items():
         say(f"\n=== {name}")
         start = time.monotonic()
         rows.append((name, *step(), time.monotonic() - start))
-    say(summary(rows))
+    say(summary(rows, counted(REPORTS)))
     if any(failed for _, _, failed, _, _ in rows):
         sys.exit(1)
 
 
-def summary(rows):
-    """Table of the steps (name, passed, failed, skipped, seconds) and what they add up to."""
+def summary(rows, counts):
+    """Table of the steps (name, passed, failed, skipped, seconds), and what tests counted."""
     total = ("all", *(sum(row[i] for row in rows) for i in (1, 2, 3, 4)))
     lines = ["", f"{'step':<24}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
     lines += ["{:<24}{:>8}{:>8}{:>9}{:>9.1f}".format(*row) for row in (*rows, total)]
+    lines += ["", *(f"{name}: {value}" for name, value in counts.items())] if counts else []
     wrong = ", ".join(row[0] for row in rows if row[2])
     lines += ["", f"Not right: {wrong}." if wrong else "Everything is right."]
     return "\n".join((*lines, f"{total[1]} passed, {total[2]} failed"))
