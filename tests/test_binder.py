@@ -11,8 +11,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import uuid
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import nbformat
@@ -111,21 +112,44 @@ def server(binder, project):
         yield server
 
 
-def execute(socket, code):
-    """Run one cell; returns the messages that it brings."""
-    header = {"msg_id": uuid.uuid4().hex, "msg_type": "execute_request", "version": "5.3"}
+def receive(socket, end):
+    """The next message. Pings come in between, so the socket's own time limit is no limit here."""
+    while (left := end - time.monotonic()) > 0:
+        socket.settimeout(left)
+        code, frame = socket.recv_data_frame(control_frame=True)
+        if code == websocket.ABNF.OPCODE_TEXT:
+            return json.loads(frame.data)
+    raise websocket.WebSocketTimeoutException("no answer in time")
+
+
+def ask(socket, kind, content, seconds):
+    """Send a request to the kernel; returns the messages that it brings."""
+    header = {"msg_id": uuid.uuid4().hex, "msg_type": f"{kind}_request", "version": "5.3"}
     header |= {"username": "test", "session": header["msg_id"], "date": ""}
-    content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}}
-    content |= {"allow_stdin": False, "stop_on_error": False}
     message = {"header": header, "parent_header": {}, "metadata": {}, "content": content}
     socket.send(json.dumps(message | {"channel": "shell", "buffers": []}))
-    messages, waits_for = [], {"execute_reply", "idle"}
+    end = time.monotonic() + seconds
+    messages, waits_for = [], {f"{kind}_reply", "idle"}
     while waits_for:
-        answer = json.loads(socket.recv())
+        answer = receive(socket, end)
         if answer["parent_header"].get("msg_id") == header["msg_id"]:
             messages.append(answer)
             waits_for -= {answer["msg_type"], answer["content"].get("execution_state")}
     return messages
+
+
+def wait_until_ready(socket):
+    """Ask until it answers, as Jupyter's clients do: what a starting kernel is asked can get lost."""
+    for seconds in (1, 2, 4, 8, 16, 32, 64):
+        with suppress(websocket.WebSocketTimeoutException):
+            return ask(socket, "kernel_info", {}, seconds)
+    raise AssertionError("the kernel did not start")
+
+
+def execute(socket, code):
+    """Run one cell; returns the messages that it brings."""
+    content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}}
+    return ask(socket, "execute", content | {"allow_stdin": False, "stop_on_error": False}, SECONDS)
 
 
 @contextmanager
@@ -141,6 +165,7 @@ def kernel_for(server, name, kernel):
             address.replace("http", "ws", 1), timeout=SECONDS, header=header
         )
     ) as socket:
+        wait_until_ready(socket)
         yield socket
     requests.delete(f"{server.url}/api/sessions/{session['id']}", **options).raise_for_status()
 

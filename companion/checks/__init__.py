@@ -12,6 +12,9 @@ dot: not right yet
   received: [-6]
   see chapter 1, Dot-product alignment: Two lists that agree
 
+Each takes one callable, `candidate`, with the signature that its docstring names, and returns a
+`Report`, which is what a notebook shows. It raises nothing, whatever the callable does.
+
 Any callable is fine. Loops, einsum, other dtypes and other orders of operations are right if the
 values are; nested lists of numbers count as arrays. Only a mask must be boolean, because nothing
 in the package accepts another. What the function raises, returns of another type or shape, or
