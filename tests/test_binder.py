@@ -139,7 +139,7 @@ def ask(socket, kind, content, seconds):
 
 
 def wait_until_ready(socket):
-    """Ask until it answers, as Jupyter's clients do: what a starting kernel is asked can get lost."""
+    """Ask until it answers, as Jupyter's clients do: a starting kernel may lose a request."""
     for seconds in (1, 2, 4, 8, 16, 32, 64):
         with suppress(websocket.WebSocketTimeoutException):
             return ask(socket, "kernel_info", {}, seconds)
