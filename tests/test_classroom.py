@@ -135,6 +135,8 @@ def test_what_a_cell_takes_from_above():
         {"a", "f"},
         {"c", "g"},
     )
+    counter = "n = 0\ndef count():\n    global n\n    n += step"
+    assert classroom.names(counter) == ({"n", "count"}, {"step"})
 
 
 def test_myst_becomes_markdown():

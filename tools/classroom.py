@@ -8,15 +8,16 @@ with them for teachers, and a course folder for nbgrader with an assignment a ch
 import argparse
 import ast
 import copy
+import dis
 import hashlib
 import json
 import os
 import re
 import shutil
 import subprocess
-import symtable
 import sys
 import sysconfig
+import types
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -139,18 +140,17 @@ def without_solutions(notebook):
 
 def names(source):
     """Names that a cell defines, and names that it takes from cells above."""
-    module = symtable.symtable(source, "cell", "exec")
-    defined = {s.get_name() for s in module.get_symbols() if s.is_assigned() or s.is_imported()}
-    used, tables = set(), [module]
-    while tables:
-        table = tables.pop()
-        tables += table.get_children()
-        used |= {
-            symbol.get_name()
-            for symbol in table.get_symbols()
-            if symbol.is_referenced() and (table is module or symbol.is_global())
-        }
-    return defined, used - defined
+    module = compile(source, "cell", "exec")
+    stored, used, codes = set(), set(), [module]
+    while codes:
+        code = codes.pop()
+        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+        for step in dis.get_instructions(code):
+            if step.opname in ("STORE_NAME", "STORE_GLOBAL") and code is module:
+                stored.add(step.argval)
+            elif step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+                used.add(step.argval)
+    return stored, used - stored
 
 
 def only_shows(statement):
